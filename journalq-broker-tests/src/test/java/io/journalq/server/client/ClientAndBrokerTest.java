@@ -124,6 +124,29 @@ final class ClientAndBrokerTest {
     }
 
     @Test
+    void shouldSendToAPartitionThatWasJustAdded() throws Exception {
+        try (TestBroker broker = new TestBroker(directory).start();
+                Admin admin =
+                        Admin.builder().bootstrapServers(broker.bootstrap()).build();
+                Producer producer =
+                        Producer.builder().bootstrapServers(broker.bootstrap()).build()) {
+            admin.createTopic(NewTopic.of("orders", 1));
+            producer.send(ProducerRecord.builder("orders").partition(0).build());
+            // when
+            admin.createPartitions("orders", 3);
+            long offset = producer.send(
+                            ProducerRecord.builder("orders").partition(2).build())
+                    .offset();
+            // then
+            assertThat(offset).isZero();
+            assertThatThrownBy(() -> producer.send(
+                            ProducerRecord.builder("orders").partition(3).build()))
+                    .isInstanceOf(UnknownTopicException.class)
+                    .hasMessageContaining("it has 3");
+        }
+    }
+
+    @Test
     void shouldAdministerTopicsConfigsAndOffsets() throws Exception {
         try (TestBroker broker = new TestBroker(directory).start();
                 Admin admin =

@@ -10,6 +10,7 @@ import io.journalq.client.internal.network.ClusterView;
 import io.journalq.client.record.BatchMetadata;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.record.BatchBuilder;
 import io.journalq.common.record.RecordBatch;
 import java.util.ArrayList;
@@ -80,7 +81,7 @@ public final class Sender implements AutoCloseable {
     /** See {@link io.journalq.client.Producer#send}. */
     public RecordMetadata send(ProducerRecord record) {
         int boundBytes = recordBound(record);
-        TopicLanes topic = topicToSend(record.topic());
+        TopicLanes topic = topicToSend(record.topic(), record.partition());
         Lane lane = topic.laneFor(record, boundBytes);
         long timestampMs = timestampOf(record);
         long usedBytes = memory.acquire(boundBytes);
@@ -115,7 +116,7 @@ public final class Sender implements AutoCloseable {
     /** See {@link io.journalq.client.Producer#sendAsync}. */
     public CompletableFuture<RecordMetadata> sendAsync(ProducerRecord record) {
         int boundBytes = recordBound(record);
-        TopicLanes topic = topicToSend(record.topic());
+        TopicLanes topic = topicToSend(record.topic(), record.partition());
         Lane lane = topic.laneFor(record, boundBytes);
         long usedBytes = memory.acquire(boundBytes);
         Append append = new Append(lane, boundBytes);
@@ -131,7 +132,7 @@ public final class Sender implements AutoCloseable {
         if (records.isEmpty()) {
             throw new IllegalArgumentException("a batch must contain at least one record");
         }
-        TopicLanes topic = topicToSend(topicName);
+        TopicLanes topic = topicToSend(topicName, partition);
         Lane lane = partition == ProducerRecord.ANY_PARTITION ? topic.nextLane() : topic.lane(partition);
         long boundBytes = RecordBatch.HEADER_SIZE_BYTES;
         for (int i = 0; i < records.size(); i++) {
@@ -331,13 +332,24 @@ public final class Sender implements AutoCloseable {
         }
     }
 
-    /** Returns the lanes of a topic to which a record is sent. */
-    private TopicLanes topicToSend(String name) {
+    /**
+     * Returns the lanes of a topic to which a record is sent.
+     *
+     * @param partition the chosen partition, which may have been added a moment ago, or {@code ANY_PARTITION}
+     */
+    private TopicLanes topicToSend(String name, int partition) {
         requireOpen();
         if (config.sealer() != null) {
             config.sealer().prepare(name);
         }
-        return topic(name);
+        TopicLanes topic = topic(name);
+        if (partition >= topic.partitionCount()) {
+            topic.follow(loop.cluster()
+                    .metadata()
+                    .awaitPartition(
+                            new TopicPartition(name, partition), config.client().callTimeoutMs()));
+        }
+        return topic;
     }
 
     private TopicLanes topic(String name) {
