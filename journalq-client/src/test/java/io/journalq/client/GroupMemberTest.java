@@ -23,11 +23,13 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
@@ -167,6 +169,27 @@ final class GroupMemberTest {
         // then
         assertThat(coordinator.committed(FIRST)).isEqualTo(10);
         assertThat(coordinator.committed(SECOND)).isEqualTo(10);
+    }
+
+    @Test
+    void shouldNotRepeatACommitOfALostMembership() {
+        join(builder().autoCommit(false));
+        await(() -> consumer.assignment().size() == 2);
+        ErrorCode[] refusals = new ErrorCode[1_000];
+        Arrays.fill(refusals, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS);
+        coordinator.refuse(ApiKey.OFFSET_COMMIT, refusals);
+        CompletableFuture<Void> commit = consumer.commitAsync(Map.of(FIRST, CommittedOffset.of(3)));
+        // when
+        coordinator.refuse(ApiKey.CONSUMER_GROUP_HEARTBEAT, ErrorCode.FENCED_MEMBER_EPOCH);
+        await(() -> heard.size() == 3);
+        await(commit::isDone);
+        // then
+        assertThat(heard).containsExactly("assigned 2", "lost 2", "assigned 2");
+        assertThat(commit)
+                .isCompletedExceptionally()
+                .failsWithin(Duration.ZERO)
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(MembershipLostException.class);
     }
 
     @Test

@@ -257,6 +257,8 @@ public final class Coordinator {
     private final class PendingRequestCall<R extends ApiMessage> extends Call {
         private final PendingRequest<R> pending;
         private final BrokerConnection connection;
+        /** Whether there is no longer a request to send, which says nothing about the coordinator. */
+        private boolean withdrawn;
 
         private PendingRequestCall(PendingRequest<R> pending, BrokerConnection connection) {
             super(pending.coordinatorRequest.apiKey(), cluster.config().requestTimeoutMs());
@@ -271,7 +273,12 @@ public final class Coordinator {
 
         @Override
         protected ApiMessage request(short version) {
-            return pending.coordinatorRequest.request(version);
+            try {
+                return pending.coordinatorRequest.request(version);
+            } catch (JournalQException e) {
+                withdrawn = true;
+                throw e;
+            }
         }
 
         @Override
@@ -282,7 +289,9 @@ public final class Coordinator {
 
         @Override
         protected void onFailure(JournalQException cause) {
-            onNoResponse(cause);
+            if (!withdrawn) {
+                onNoResponse(cause);
+            }
             pending.againOrFail(cause, cause.retriable());
         }
     }

@@ -25,8 +25,9 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Sends the commits of a consumer in order. One request at a time is in flight; the offsets that are committed in the
- * meantime go into the next one, the newest offset of each partition. So a retried commit never overtakes a later one.
- * Belongs to the event loop, except {@link #commit}.
+ * meantime go into the next one, the newest offset of each partition. So a retried commit never overtakes a later one. Nor
+ * does it outlive the membership in which it began: another member may have read on meanwhile. Belongs to the event loop,
+ * except {@link #commit}.
  */
 final class Commits {
     private static final int NEWEST_VERSION = 10;
@@ -38,7 +39,7 @@ final class Commits {
     private final GroupConfig config;
     private final Membership membership;
     private final long timeoutMs;
-    private Batch pending = new Batch();
+    private Batch pending;
     private boolean inFlight;
 
     /** The offsets of one request, and the futures that wait for them. */
@@ -48,6 +49,15 @@ final class Commits {
         private final Map<TopicPartition, Uuid> topicIds = new HashMap<>();
 
         private final List<Waiter> waiters = new ArrayList<>();
+        private final int term;
+
+        private Batch(int term) {
+            this.term = term;
+        }
+
+        private void fail(Throwable failure) {
+            waiters.forEach(waiter -> waiter.done.completeExceptionally(failure));
+        }
     }
 
     private record Topic(String name, Uuid id) {}
@@ -65,6 +75,7 @@ final class Commits {
         this.config = config;
         this.membership = membership;
         this.timeoutMs = timeoutMs;
+        this.pending = new Batch(membership.term());
     }
 
     /**
@@ -87,6 +98,10 @@ final class Commits {
             Map<TopicPartition, CommittedOffset> offsets,
             Map<TopicPartition, Uuid> topicIds,
             CompletableFuture<Void> done) {
+        if (pending.term != membership.term()) {
+            pending.fail(lost());
+            pending = new Batch(membership.term());
+        }
         pending.offsets.putAll(offsets);
         offsets.keySet()
                 .forEach(partition -> pending.topicIds.put(partition, topicIds.getOrDefault(partition, Uuid.ZERO)));
@@ -99,7 +114,7 @@ final class Commits {
             return;
         }
         Batch batch = pending;
-        pending = new Batch();
+        pending = new Batch(membership.term());
         if (batch.offsets.isEmpty()) {
             batch.waiters.forEach(waiter -> waiter.done.complete(null));
             return;
@@ -114,7 +129,7 @@ final class Commits {
 
     private void settle(Batch batch, OffsetCommitResponse response, Throwable failure) {
         if (failure != null) {
-            batch.waiters.forEach(waiter -> waiter.done.completeExceptionally(failure));
+            batch.fail(failure);
             return;
         }
         Map<TopicPartition, ErrorCode> errors = new HashMap<>();
@@ -154,6 +169,13 @@ final class Commits {
         }
     }
 
+    private MembershipLostException lost() {
+        return new MembershipLostException(
+                subject() + ": this consumer is no longer the member of the group that read these records, or not yet a"
+                        + " member; poll to join it",
+                ErrorCode.UNKNOWN_MEMBER_ID);
+    }
+
     private String subject() {
         return "commit of group " + config.groupId();
     }
@@ -173,6 +195,9 @@ final class Commits {
 
         @Override
         protected ApiMessage request(short version) {
+            if (batch.term != membership.term()) {
+                throw lost();
+            }
             OffsetCommitRequest request = new OffsetCommitRequest().setGroupId(config.groupId());
             MembershipState status = membership.status();
             switch (status.state()) {
@@ -181,10 +206,7 @@ final class Commits {
                     request.setMemberId(status.memberId())
                             .setGenerationIdOrMemberEpoch(status.epoch())
                             .setGroupInstanceId(config.instanceId());
-                case JOINING, LOST ->
-                    throw new MembershipLostException(
-                            subject() + ": this consumer is currently not a member of the group; poll to join it",
-                            ErrorCode.UNKNOWN_MEMBER_ID);
+                case JOINING, LOST -> throw lost();
             }
             return request.setTopics(topics());
         }

@@ -41,7 +41,7 @@ public final class Membership {
     private volatile long polledNanos = System.nanoTime();
 
     private ScheduledFuture<?> ticks;
-    /** Incremented when the member leaves or is lost. Responses to earlier heartbeats are ignored. */
+    /** Incremented when the member joins, leaves or is lost. Responses to earlier heartbeats are ignored. */
     private int term;
 
     private boolean inFlight;
@@ -68,6 +68,11 @@ public final class Membership {
     /** The current state. Any thread. */
     MembershipState status() {
         return status;
+    }
+
+    /** Changes when the member joins, leaves or is lost. */
+    int term() {
+        return term;
     }
 
     /** Notes that the thread of the consumer has polled. Any thread. */
