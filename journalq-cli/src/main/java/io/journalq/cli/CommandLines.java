@@ -2,6 +2,7 @@ package io.journalq.cli;
 
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.ExitCode;
+import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.client.error.JournalQException;
 import java.nio.file.AccessDeniedException;
@@ -16,6 +17,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 /** Parses and runs the command lines of both programs, and reports their errors. Stateless. */
 final class CommandLines {
     private static final String DEBUG_HINT = "; for details, set JOURNALQ_LOG_LEVEL=DEBUG in the environment";
+
+    /** A request can fail for each of thousands of partitions. */
+    private static final int MAX_OTHER_FAILURES = 9;
 
     private CommandLines() {}
 
@@ -94,6 +98,7 @@ final class CommandLines {
         terminal.endProgress();
         if (failure instanceof CommandFailure || failure instanceof JournalQException) {
             terminal.tell("journalq: " + firstLine(failure.getMessage()));
+            tellOthers(failure.getSuppressed(), terminal);
         } else if (failure instanceof NoSuchFileException missing) {
             terminal.tell("journalq: there is no file or directory " + missing.getFile());
         } else if (failure instanceof AccessDeniedException denied) {
@@ -110,6 +115,16 @@ final class CommandLines {
             return ExitCode.FAILED;
         }
         return ExitCode.FAILED;
+    }
+
+    /** Reports the failures of the other resources of a request. */
+    private static void tellOthers(Throwable[] others, Terminal terminal) {
+        for (int i = 0; i < Math.min(others.length, MAX_OTHER_FAILURES); i++) {
+            terminal.tell("journalq: " + firstLine(others[i].getMessage()));
+        }
+        if (others.length > MAX_OTHER_FAILURES) {
+            terminal.tell("journalq: and " + Quantity.count(others.length - MAX_OTHER_FAILURES, "more failure"));
+        }
     }
 
     private static String firstLine(String text) {

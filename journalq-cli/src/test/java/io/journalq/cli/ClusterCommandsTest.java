@@ -179,9 +179,24 @@ class ClusterCommandsTest {
         await("the end of the move", () -> run("cluster reassign --list").out().contains("No partition moves"));
 
         assertThat(done("cluster reassign --unthrottle")).contains("Nothing was changed");
+        assertThat(run("cluster reassign --unthrottle --output json").out()).contains("\"executed\" : false");
         assertThat(done("cluster reassign --unthrottle --execute"))
                 .contains("removed the throttles of all brokers and of 1 topic");
         assertThat(throttles()).isEmpty();
+    }
+
+    @Test
+    void shouldReportTheFailureOfEachPartition() throws Exception {
+        done("topics create orders --partitions 12 --replication-factor 1");
+        done("cluster reassign orders --to 3 --execute");
+        stop(3);
+        await("broker 3 is fenced", () -> run("cluster describe").out().contains("fenced"));
+
+        CommandRun refused = run("cluster elect orders --unclean --execute --accept-loss");
+
+        assertThat(refused.exitCode()).isEqualTo(1);
+        assertThat(refused.errLines()).hasSize(11).last().isEqualTo("journalq: and 2 more failures");
+        assertThat(refused.err()).contains("journalq: partition orders-0: ", "journalq: partition orders-9: ");
     }
 
     @Test

@@ -137,6 +137,26 @@ class KeysCommandsTest {
     }
 
     @Test
+    void shouldRefuseNamesThatTheRegistryCannotHave() throws IOException {
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        done("", "keys init production" + keyring);
+
+        for (String what : List.of("identity", "role", "role --algorithm rsa")) {
+            CommandRun refused = run("", "keys " + what + " a/b" + keyring);
+
+            assertThat(refused.exitCode()).isEqualTo(1);
+            assertThat(refused.errLines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("journalq: ")
+                    .contains("a/b")
+                    .doesNotContain("unexpected");
+        }
+    }
+
+    @Test
     void shouldNotRegisterASenderAgainWhenItIsRevokedOrTheKeyringLacksItsKey() throws IOException {
         Files.writeString(directory.resolve("passphrase"), "secret\n");
         createKeyring("root.keys", "secret");

@@ -126,10 +126,11 @@ final class ExplainCommand extends ClientCommand {
     /** The settings of one broker; null if this client may not see them. */
     private static Map<String, String> settings(Admin admin) {
         try {
-            List<BrokerNode> live = admin.describeCluster().brokers().stream()
-                    .filter(node -> !node.fenced())
-                    .toList();
-            ConfigResource broker = ConfigResource.broker(live.get(0).id());
+            // Without a quorum for long, all are fenced, and still respond.
+            List<BrokerNode> brokers = admin.describeCluster().brokers();
+            BrokerNode chosen =
+                    brokers.stream().filter(node -> !node.fenced()).findFirst().orElse(brokers.get(0));
+            ConfigResource broker = ConfigResource.broker(chosen.id());
             Map<String, String> settings = new HashMap<>();
             for (ConfigEntry entry : admin.describeConfigs(List.of(broker)).get(broker)) {
                 settings.put(entry.name(), entry.value());

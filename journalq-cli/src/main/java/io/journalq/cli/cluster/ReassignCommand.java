@@ -64,7 +64,7 @@ final class ReassignCommand extends MoveCommand {
 
         @Option(
                 names = "--unthrottle",
-                description = "Removes the throttles of all brokers and topics. Applied with --execute.")
+                description = "Removes the throttles of all live brokers and of all topics. Applied with --execute.")
         private boolean unthrottle;
     }
 
@@ -166,12 +166,18 @@ final class ReassignCommand extends MoveCommand {
 
     private void unthrottle(Admin admin, ClusterState state) {
         if (!isExecuted()) {
-            terminal().tell("Nothing was changed. To remove the throttles of all brokers and topics, add --execute.");
+            if (wantsJson()) {
+                terminal().printLine(Json.document(Map.of("executed", false)));
+            }
+            terminal()
+                    .tell("Nothing was changed. To remove the throttles of all live brokers and of all topics, add"
+                            + " --execute.");
             return;
         }
         MoveThrottle.Removed removed =
                 new MoveThrottle(admin, terminal()).remove(state.topics().keySet());
         Map<String, Object> json = new LinkedHashMap<>();
+        json.put("executed", true);
         json.put("topics", removed.topics());
         json.put("brokersDown", removed.down());
         String brokers = removed.down().isEmpty() ? "all brokers" : "the brokers that are live";

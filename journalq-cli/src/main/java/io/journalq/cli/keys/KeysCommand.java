@@ -192,7 +192,11 @@ public final class KeysCommand extends CommandGroup {
                 throw new CommandFailure("sender " + name + " is registered, and its key is in another keyring; copy it"
                         + " with journalq keys copy, or register a sender with another name");
             }
-            return vault.makeSender(name).publicKey();
+            try {
+                return vault.makeSender(name).publicKey();
+            } catch (IllegalArgumentException refused) {
+                throw new CommandFailure(refused.getMessage());
+            }
         }
     }
 
@@ -245,12 +249,16 @@ public final class KeysCommand extends CommandGroup {
             if (known != null) {
                 return known.publicKey();
             }
-            if (algorithm != Algorithm.RSA) {
-                return vault.makeRole(role, generation).publicKey();
+            try {
+                if (algorithm != Algorithm.RSA) {
+                    return vault.makeRole(role, generation).publicKey();
+                }
+                RsaRoleKey made = RsaRoleKey.generate();
+                vault.addRole(role, generation, made);
+                return made.publicKey();
+            } catch (IllegalArgumentException refused) {
+                throw new CommandFailure(refused.getMessage());
             }
-            RsaRoleKey made = RsaRoleKey.generate();
-            vault.addRole(role, generation, made);
-            return made.publicKey();
         }
     }
 
