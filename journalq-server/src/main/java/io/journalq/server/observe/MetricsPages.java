@@ -59,7 +59,10 @@ final class MetricsPages implements AutoCloseable {
         if (rendering) {
             try {
                 renderer.execute(() -> renderFor(readers));
-            } catch (RejectedExecutionException closed) {
+            } catch (RejectedExecutionException | OutOfMemoryError noThread) {
+                log.warn("cannot render a metrics page: {}", noThread.toString());
+                renderer.getQueue().clear();
+                rendering = false;
                 readers.forEach(AdminConnection::close);
             }
         }
@@ -90,8 +93,9 @@ final class MetricsPages implements AutoCloseable {
         AdminConnection reader = readers.next();
         try {
             reader.onPage(page);
-        } catch (RuntimeException defect) {
-            log.error("unexpected failure while a metrics page was sent", defect);
+        } catch (RuntimeException | OutOfMemoryError failure) {
+            // Also a lack of direct memory: the others wait for the page.
+            log.error("cannot send a metrics page", failure);
             reader.close();
         }
         if (readers.hasNext()) {
