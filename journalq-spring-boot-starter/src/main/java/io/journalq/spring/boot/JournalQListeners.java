@@ -2,10 +2,12 @@ package io.journalq.spring.boot;
 
 import io.journalq.client.Consumer;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.slf4j.LoggerFactory;
@@ -33,6 +35,9 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
          */
         void created(Consumer consumer, String clientId);
     }
+
+    /** The default of the client. */
+    private static final Duration MAX_POLL_INTERVAL = Duration.ofMinutes(5);
 
     private final ConfigurableBeanFactory beans;
     private final AtomicInteger created = new AtomicInteger();
@@ -108,6 +113,8 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
         ListenerFailureHandler failures = beans.getBeanProvider(ListenerFailureHandler.class)
                 .getIfAvailable(() -> (record, cause) -> LoggerFactory.getLogger(JournalQListener.class)
                         .error("the listener {} gave up {}", method.name(), record, cause));
+        Duration maxPollInterval =
+                Objects.requireNonNullElse(properties.consumer().maxPollInterval(), MAX_POLL_INTERVAL);
         for (int i = 0; i < listener.annotation.concurrency(); i++) {
             String name = method.name() + "-" + created.incrementAndGet();
             Consumer.Builder builder =
@@ -117,8 +124,8 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
             }
             Consumer consumer = builder.build();
             beans.getBeanProvider(ConsumerObserver.class).forEach(observer -> observer.created(consumer, name));
-            ListenerContainer container =
-                    new ListenerContainer(name, method, consumer, topics, properties.listener(), failures);
+            ListenerContainer container = new ListenerContainer(
+                    name, method, consumer, topics, properties.listener(), maxPollInterval, failures);
             containers.add(container);
             container.start();
         }

@@ -31,22 +31,31 @@ final class ListenerContainer {
     private final Consumer consumer;
     private final List<String> topics;
     private final JournalQProperties.ListenerSettings settings;
+    /** How long the records of a poll are delivered before the next one. */
+    private final long maxTurnNanos;
+
     private final ListenerFailureHandler failures;
     private final CountDownLatch stopping = new CountDownLatch(1);
     private final Thread thread;
 
-    /** Creates a container that owns the consumer. */
+    /**
+     * Creates a container that owns the consumer.
+     *
+     * @param maxPollInterval after which the consumer leaves its group
+     */
     ListenerContainer(
             String name,
             ListenerMethod method,
             Consumer consumer,
             List<String> topics,
             JournalQProperties.ListenerSettings settings,
+            Duration maxPollInterval,
             ListenerFailureHandler failures) {
         this.method = method;
         this.consumer = consumer;
         this.topics = topics;
         this.settings = settings;
+        this.maxTurnNanos = maxPollInterval.dividedBy(2).toNanos();
         this.failures = failures;
         // Not a daemon: an application that only listens must not end.
         this.thread = new Thread(this::run, name);
@@ -104,10 +113,14 @@ final class ListenerContainer {
     private void poll() {
         ConsumerRecords records = consumer.poll(POLL_TIMEOUT);
         Map<TopicPartition, Long> positions = records.startOffsets();
+        long begunNanos = System.nanoTime();
         boolean complete = false;
         try {
             for (ConsumerRecord record : records) {
-                if (isStopping() || !deliver(record)) {
+                // A poll can return more records than a slow method takes in the time for which the consumer stays in
+                // its group. Without a commit, it would receive the same ones again and again.
+                boolean late = System.nanoTime() - begunNanos > maxTurnNanos;
+                if (late || isStopping() || !deliver(record)) {
                     return;
                 }
                 positions.put(new TopicPartition(record.topic(), record.partition()), record.offset() + 1);

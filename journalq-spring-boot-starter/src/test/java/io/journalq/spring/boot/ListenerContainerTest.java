@@ -15,6 +15,7 @@ import io.journalq.embedded.EmbeddedBroker;
 import io.journalq.embedded.JournalQ;
 import io.journalq.embedded.junit.JournalQExtension;
 import io.netty.buffer.ByteBuf;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -40,6 +41,16 @@ final class ListenerContainerTest {
 
         @JournalQListener(topics = "values")
         void receive(ConsumerRecord record) {
+            received.add(new String(record.value(), UTF_8));
+        }
+    }
+
+    static final class SlowValues {
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+
+        @JournalQListener(topics = "values")
+        void receive(ConsumerRecord record) throws InterruptedException {
+            Thread.sleep(100);
             received.add(new String(record.value(), UTF_8));
         }
     }
@@ -107,6 +118,43 @@ final class ListenerContainerTest {
         });
     }
 
+    @Test
+    void shouldReceiveEveryRecordOnceWhenThoseOfAPollTakeLongerThanTheGroupWaits(EmbeddedBroker broker)
+            throws Exception {
+        // given records for 6 s in one batch
+        int count = 60;
+        Duration maxPollInterval = Duration.ofSeconds(3);
+        try (Producer producer =
+                Producer.builder().bootstrapServers(broker.bootstrapServers()).build()) {
+            producer.sendBatch(
+                            "slow",
+                            0,
+                            IntStream.range(0, count)
+                                    .mapToObj(i -> ProducerRecord.of("slow", ("" + i).getBytes(UTF_8)))
+                                    .toList())
+                    .join();
+        }
+        Consumer consumer = Consumer.builder()
+                .bootstrapServers(broker.bootstrapServers())
+                .groupId("slow")
+                .startAt(Consumer.Start.BEGINNING)
+                .maxPollInterval(maxPollInterval)
+                .build();
+        SlowValues values = new SlowValues();
+        ListenerContainer container = container(consumer, "slow", values, maxPollInterval);
+        // when
+        container.start();
+        // then
+        try {
+            for (int i = 0; i < count; i++) {
+                assertThat(values.received.poll(20, TimeUnit.SECONDS)).isEqualTo("" + i);
+            }
+            assertThat(values.received.poll(6, TimeUnit.SECONDS)).isNull();
+        } finally {
+            container.stop();
+        }
+    }
+
     private static void assertReceivesAll(EmbeddedBroker broker, String topic, long offset, Failure failure)
             throws Exception {
         // given three batches
@@ -132,7 +180,7 @@ final class ListenerContainerTest {
                 .open(keys -> new FailingOpener(offset, failure))
                 .build();
         Values values = new Values();
-        ListenerContainer container = container(consumer, topic, values);
+        ListenerContainer container = container(consumer, topic, values, Duration.ofMinutes(5));
         // when
         container.start();
         // then
@@ -146,11 +194,12 @@ final class ListenerContainerTest {
         assertThat(values.received).isEmpty();
     }
 
-    private static ListenerContainer container(Consumer consumer, String topic, Values values) throws Exception {
+    private static ListenerContainer container(Consumer consumer, String topic, Object values, Duration maxPollInterval)
+            throws Exception {
         JournalQProperties properties = new Binder(
                         new MapConfigurationPropertySource(Map.of("journalq.listener.retry-delay", "20ms")))
                 .bindOrCreate("journalq", JournalQProperties.class);
-        var receive = Values.class.getDeclaredMethod("receive", ConsumerRecord.class);
+        var receive = values.getClass().getDeclaredMethod("receive", ConsumerRecord.class);
         ListenerMethod method = new ListenerMethod(
                 values,
                 receive,
@@ -158,7 +207,7 @@ final class ListenerContainerTest {
                 properties,
                 new NamedSerdes(new DefaultListableBeanFactory()));
         return new ListenerContainer(
-                topic, method, consumer, List.of(topic), properties.listener(), (record, cause) -> {
+                topic, method, consumer, List.of(topic), properties.listener(), maxPollInterval, (record, cause) -> {
                     throw new AssertionError("the method does not fail", cause);
                 });
     }
