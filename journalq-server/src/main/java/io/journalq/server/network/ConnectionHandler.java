@@ -229,10 +229,10 @@ final class ConnectionHandler extends ChannelInboundHandlerAdapter
         loop.idle().add(this);
     }
 
-    /** A client whose socket is not read is not idle either. */
+    /** A client that waits for the broker is not idle. One that leaves its responses unread does not wait. */
     @Override
     public long idleNanos(long nowNanos) {
-        boolean waits = responses.size() > 0 || (gate.isSuspended() && channel.isWritable());
+        boolean waits = (responses.size() > 0 || gate.isSuspended()) && channel.isWritable();
         return activity.idleNanos(nowNanos, waits, pendingBytes());
     }
 

@@ -163,6 +163,24 @@ class AdmissionTest {
     }
 
     @Test
+    void shouldCloseAConnectionWhoseClientDoesNotReadItsResponsesToManyRequests() throws Exception {
+        // given a client that has sent all of its requests before the first response
+        try (TestServer server = new TestServer(limits(100, 100, 4 * SHORT_MS), false, 8 << 20);
+                Client deaf = patient(server)) {
+            for (int i = 0; i < 3; i++) {
+                deaf.send(i, 0);
+            }
+            until(() -> server.opened.size() == 3);
+            // when the first response fills every buffer up to the client, and the others wait behind it
+            server.opened.forEach(TestServer.EchoExchange::response);
+
+            // then the connection is closed although responses wait
+            until(() -> server.counters.idleConnections() == 1);
+            until(() -> server.counters.openConnections() == 0);
+        }
+    }
+
+    @Test
     void shouldKeepAConnectionThatWaitsForAResponse() throws Exception {
         try (TestServer server = new TestServer(limits(100, 100, SHORT_MS), false, 0)) {
             // given a client with an open request
