@@ -367,6 +367,32 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldShiftOffsetsOnceWhenAUserPressesTheButtonTwice() throws Exception {
+        fill(1);
+        browser.get(address + "/#/groups/g");
+        press("Reset offsets");
+        find("dialog select").sendKeys("the committed offset plus");
+        find("dialog input[type=number]").sendKeys("10");
+        press("Preview");
+        awaitText("Reset 2 offsets");
+
+        browser.executeScript(
+                """
+                const real = window.fetch;
+                window.resets = 0;
+                window.fetch = (path, options) => {
+                  window.resets += options?.method === "POST" ? 1 : 0;
+                  return real(path, options);
+                };
+                const reset = [...document.querySelectorAll("dialog .main-action")].at(-1);
+                reset.click();
+                reset.click();""");
+
+        awaitText("The offsets were reset");
+        assertThat((Long) browser.executeScript("return window.resets")).isEqualTo(1);
+    }
+
+    @Test
     void shouldChangeASettingAfterThePreviewWhenAUserAsks() throws Exception {
         fill(1);
         browser.get(address + "/#/topics/t0/configuration");

@@ -1,5 +1,5 @@
 /** Pages about topics, groups and configurations. */
-import { useState } from "/console/preact.js";
+import { useRef, useState } from "/console/preact.js";
 import { bytes, change, count, duration, entered, get, groupPath, plural, topicPath, zone } from "/console/api.js";
 import { DeleteDialog, Dialog, Empty, Failure, Figures, go, html, link, Page, PreviewDialog, ServerList, Table, Tabs,
   toast, useLoad } from "/console/ui.js";
@@ -290,6 +290,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
   const [value, setValue] = useState("");
   const [preview, setPreview] = useState();
   const [failure, setFailure] = useState();
+  const resets = useRef(false);
   const edit = (set) => (event) => {
     set(event.target.value);
     setPreview();
@@ -311,6 +312,10 @@ function ResetDialog({ group, members, onClose, onDone }) {
   };
   const run = (wish, execute) => async (event) => {
     event?.preventDefault();
+    if (execute && resets.current) {
+      return; // pressed twice: a shift would move the offsets twice
+    }
+    resets.current = execute;
     try {
       const result = await change("POST", `${groupPath(group)}/offsets`, { ...wish, execute });
       setFailure();
@@ -323,6 +328,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
       setPreview();
       setFailure(problem);
     }
+    resets.current = false;
   };
   return html`<${Dialog} title=${`Reset the offsets of ${group}`} onClose=${onClose}>
     ${members > 0 && html`<div class="note warn"><p>The group has ${plural(members, "member")}. Stop its consumers first.</p></div>`}
