@@ -614,6 +614,47 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldShowEachRecordOnceWhenMoreAreWantedBeforeTheLastOnesHaveArrived() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics/t0");
+        awaitText("needle");
+        browser.executeScript(
+                """
+                const real = window.fetch;
+                const record = (offset) =>
+                    `{"partition":9,"offset":${offset},"timestamp":1,"key":null,"value":"late ${offset}"}\\n`;
+                let loads = 0;
+                window.fetch = (path, options) => {
+                  if (!path.includes("/records?cursor=")) {
+                    return real(path, options);
+                  }
+                  loads++;
+                  const ends = loads > 1;
+                  return Promise.resolve(new Response(new ReadableStream({ start(stream) {
+                    const send = (text) => stream.enqueue(new TextEncoder().encode(text));
+                    setTimeout(() => send(record(0)), 300);
+                    setTimeout(() => {
+                      if (ends) {
+                        send(record(1));
+                        send('{"cursor":"9:2","atEnd":true}\\n');
+                        stream.close();
+                      }
+                    }, 600);
+                    options.signal.addEventListener("abort", () => stream.error(options.signal.reason));
+                  } })));
+                };""");
+        find("form select").sendKeys("from the start");
+        press("Show");
+        press("Show more");
+        awaitText("late 0");
+
+        press("Show more");
+
+        awaitText("102 records");
+        assertThat(browser.findElements(By.cssSelector("tbody tr"))).hasSize(102);
+    }
+
+    @Test
     void shouldKeepWhatWasTypedWhenColorsOrTheZoneOfTimesChange() throws Exception {
         fill(1);
         browser.get(address + "/#/topics/t0/produce");

@@ -71,7 +71,8 @@ export function Messages({ topic, parameters, empty }) {
     running.current = abort;
     // What goes on is what was begun, whatever the form says by now.
     const search = cursor ? state.search : text !== "" && { text, in: where, path: where === "path" ? path : "" };
-    const records = cursor ? [...state.records] : [];
+    // Those behind the cursor are found again from there: an earlier load may not have reached its end.
+    const records = cursor ? state.records.slice(0, state.beforeCursor) : [];
     let now = { search, cursor, scanned: cursor ? state.scanned : 0, busy: Boolean(search) };
     const scannedBefore = now.scanned;
     let beforeCursor = records.length;
@@ -80,7 +81,7 @@ export function Messages({ topic, parameters, empty }) {
       now = { ...now, ...more };
       drawn = performance.now();
       if (running.current === abort) {
-        setState({ ...now, records: [...records] });
+        setState({ ...now, records: [...records], beforeCursor });
       }
     };
     const onLine = (line) => {
