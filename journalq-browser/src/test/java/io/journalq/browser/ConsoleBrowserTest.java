@@ -655,6 +655,30 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldStayWhereAUserHasGoneWhenATopicIsCreatedLater() throws Exception {
+        fill(1);
+        browser.get(address + "/#/topics");
+        press("Create a topic");
+        find("dialog input[name=name]").sendKeys("late");
+        browser.executeScript(
+                """
+                const real = window.fetch;
+                window.fetch = async (path, options) => {
+                  const response = await real(path, options);
+                  if (options?.method === "POST") {
+                    await new Promise((resolve) => setTimeout(resolve, 3000));
+                  }
+                  return response;
+                };""");
+        press("Create");
+        press("Cancel");
+        open("groups");
+
+        awaitText("Topic late was created");
+        assertThat(browser.getCurrentUrl()).endsWith("#/groups");
+    }
+
+    @Test
     void shouldKeepWhatWasTypedWhenColorsOrTheZoneOfTimesChange() throws Exception {
         fill(1);
         browser.get(address + "/#/topics/t0/produce");

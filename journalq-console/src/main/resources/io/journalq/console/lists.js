@@ -1,14 +1,15 @@
 /** Pages about topics, groups and configurations. */
 import { useRef, useState } from "/console/preact.js";
 import { bytes, change, count, duration, entered, get, groupPath, plural, topicPath, zone } from "/console/api.js";
-import { DeleteDialog, Dialog, Empty, Failure, Figures, go, html, link, Page, PreviewDialog, ServerList, Table, Tabs,
-  toast, useLoad } from "/console/ui.js";
+import { DeleteDialog, Dialog, Empty, Failure, Figures, html, link, Page, PreviewDialog, ServerList, Table, Tabs,
+  toast, useGo, useLoad } from "/console/ui.js";
 import { Messages } from "/console/messages.js";
 import { Produce, Tail } from "/console/live.js";
 
 const field = (form, name) => new FormData(form).get(name);
 
 function CreateTopic({ onClose }) {
+  const go = useGo();
   const [failure, setFailure] = useState();
   const submit = async (event) => {
     event.preventDefault();
@@ -71,6 +72,7 @@ export function TopicsPage() {
 }
 
 export function TopicPage({ topic, tab, parameters }) {
+  const go = useGo();
   const { data, failure, reload } = useLoad(() => get(topicPath(topic)), [topic], 5000);
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
@@ -232,6 +234,7 @@ export function GroupsPage() {
 }
 
 export function GroupPage({ group, tab }) {
+  const go = useGo();
   const { data, failure } = useLoad(() => get(groupPath(group)), [group], 4000);
   const [dialog, setDialog] = useState("");
   const [tick, setTick] = useState(0);

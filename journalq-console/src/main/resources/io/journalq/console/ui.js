@@ -20,8 +20,17 @@ export function route() {
 
 export const link = (...parts) => `#/${parts.map(encodeURIComponent).join("/")}`;
 
-export function go(...parts) {
+function go(...parts) {
   location.hash = link(...parts);
+}
+
+/** Goes to another page, unless the user has left the page or the dialog that wants that: a response may come late. */
+export function useGo() {
+  const here = useRef(true);
+  useEffect(() => () => {
+    here.current = false;
+  }, []);
+  return (...parts) => here.current && go(...parts);
 }
 
 let showToast = () => {};
