@@ -82,6 +82,9 @@ final class MetadataStateMachine extends BaseStateMachine {
         /** This broker is no longer a voter. */
         void onRemoved();
 
+        /** This broker has become a voter, perhaps again. */
+        void onAdded();
+
         /** A snapshot is due because of the size of the batches. */
         void onSnapshotDue();
 
@@ -260,8 +263,10 @@ final class MetadataStateMachine extends BaseStateMachine {
                 || configuration.getOldPeersList().stream().anyMatch(this::isThisPeer);
         if (voted && !votes) {
             listener.onRemoved();
+        } else if (votes && !voted) {
+            listener.onAdded();
         }
-        // A voter that catches up also sees the configurations from before it was added.
+        // A voter that catches up also sees the configurations from before it was added, perhaps for the second time.
         voted = votes;
     }
 

@@ -224,6 +224,11 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
 
         @Override
+        public void onAdded() {
+            removed = false;
+        }
+
+        @Override
         public void onSnapshotDue() {
             SnapshotManagementRequest request = SnapshotManagementRequest.newCreate(
                     client, self, group, callIds.incrementAndGet(), SNAPSHOT_TIMEOUT_MS, 1);

@@ -135,4 +135,55 @@ class MembershipTest {
             assertThat(newLeader.replica.values()).isEqualTo(upTo(newLeader.replica.size()));
         }
     }
+
+    /** A change of the voters by a leader. */
+    private interface Change {
+        void by(TestVoter leader) throws Exception;
+    }
+
+    /** Repeats a change until a leader has made it. On a busy machine, another voter can become the leader. */
+    private static void change(TestQuorum quorum, Change change) {
+        TestVoter.await("the voters have changed", () -> {
+            try {
+                change.by(quorum.awaitLeader());
+                return true;
+            } catch (Exception notNow) {
+                return false;
+            }
+        });
+    }
+
+    /** Proposes records until a leader has {@code end} of them. */
+    private static void grow(TestQuorum quorum, long end) {
+        change(quorum, leader -> leader.proposeAll(leader.replica.size(), (int) end - leader.replica.size()));
+    }
+
+    /** Removes a voter, which does not lead, while it is stopped. */
+    private static TestVoter removeStopped(TestQuorum quorum) throws Exception {
+        TestVoter removed = quorum.others(quorum.awaitLeader()).get(0);
+        removed.awaitValues(upTo(10));
+        removed.stop();
+        change(quorum, leader -> removeVoter(leader, removed.voter));
+        return removed;
+    }
+
+    @Test
+    void shouldOpenItsServerAgainWhenItVotesAgainAfterItWasRemoved() throws Exception {
+        try (TestQuorum quorum = TestQuorum.ofThree(directory, LogSizes.DEFAULT)) {
+            // given a voter that was removed, and whose log has everything since then
+            grow(quorum, 10);
+            TestVoter again = removeStopped(quorum);
+            grow(quorum, 20);
+            again.open();
+            change(quorum, leader -> addVoter(leader, again));
+            again.awaitValues(upTo(20));
+
+            // when its server closes itself
+            again.log.ratis().close();
+
+            // then
+            grow(quorum, 30);
+            again.awaitValues(upTo(30));
+        }
+    }
 }

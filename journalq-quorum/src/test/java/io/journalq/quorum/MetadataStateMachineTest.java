@@ -77,6 +77,11 @@ class MetadataStateMachineTest {
         }
 
         @Override
+        public void onAdded() {
+            throw new AssertionError("no voter is added");
+        }
+
+        @Override
         public void onSnapshotDue() {
             due++;
         }
