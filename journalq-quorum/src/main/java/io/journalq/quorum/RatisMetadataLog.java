@@ -305,7 +305,16 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     }
 
     @Override
-    public synchronized void open(Replica replica) throws IOException {
+    public void open(Replica replica) throws IOException {
+        openServer(replica);
+        if (admission != null) {
+            // Not while the monitor is held: the server can close itself meanwhile, and is then opened again.
+            admission.ask();
+            awaitMetadata();
+        }
+    }
+
+    private synchronized void openServer(Replica replica) throws IOException {
         ProcessExit.forbid();
         GRPC_LOG.setLevel(Level.WARNING);
         applied = new AppliedMetadata(
@@ -321,10 +330,6 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             sleep(LOST_VOTE_WAIT_MS, "interrupted while an election may be in progress");
         }
         startServer();
-        if (admission != null) {
-            admission.ask();
-            awaitMetadata();
-        }
     }
 
     private void awaitMetadata() throws IOException {

@@ -7,11 +7,13 @@ import io.journalq.quorum.QuorumConfig.LogSizes;
 import io.journalq.server.control.MetadataLog.Role;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.SystemFileStore;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.LongStream;
+import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -184,6 +186,38 @@ class MembershipTest {
             // then
             grow(quorum, 30);
             again.awaitValues(upTo(30));
+        }
+    }
+
+    private static boolean isClosed(RaftServer server) {
+        try {
+            return server.getDivision(QuorumMembers.groupId(TestVoter.CLUSTER))
+                    .getInfo()
+                    .getLifeCycleState()
+                    .isClosingOrClosed();
+        } catch (IOException closed) {
+            return true;
+        }
+    }
+
+    @Test
+    void shouldVoteAgainWhenItIsAddedAfterItsServerHasClosedItself() throws Exception {
+        try (TestQuorum quorum = TestQuorum.ofThree(directory, LogSizes.DEFAULT)) {
+            // given
+            grow(quorum, 10);
+            TestVoter again = removeStopped(quorum);
+
+            // when it has asked for votes, and closed its server, before it is added
+            again.admission = () -> {
+                RaftServer first = again.log.ratis();
+                TestVoter.await("its server has closed itself", () -> isClosed(first));
+                change(quorum, leader -> addVoter(leader, again));
+            };
+            again.open();
+
+            // then
+            grow(quorum, 20);
+            again.awaitValues(upTo(20));
         }
     }
 }

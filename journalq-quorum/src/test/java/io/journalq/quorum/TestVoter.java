@@ -7,6 +7,7 @@ import io.journalq.common.protocol.Message;
 import io.journalq.quorum.QuorumConfig.LogSizes;
 import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog.Role;
+import io.journalq.server.control.QuorumProvider;
 import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.SystemFileStore;
@@ -42,6 +43,9 @@ final class TestVoter implements AutoCloseable {
     final List<QuorumVoter> founders;
     /** Where it listens, if the others reach it at another port. */
     int listenPort;
+
+    /** Asks the quorum to add it; null if it votes already. */
+    QuorumProvider.Admission admission;
 
     RecordingReplica replica = new RecordingReplica();
     RatisMetadataLog log;
@@ -80,7 +84,7 @@ final class TestVoter implements AutoCloseable {
         QuorumConfig config = new QuorumConfig(CLUSTER, voter, bind, founders, directory, lostPower, sizes, null);
         replica = new RecordingReplica();
         role = null;
-        log = new RatisMetadataLog(config, store, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT);
+        log = new RatisMetadataLog(config, store, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT, admission);
         roles.clear();
         log.onRole(now -> {
             role = now;
