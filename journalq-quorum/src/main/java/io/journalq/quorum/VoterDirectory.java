@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import org.apache.ratis.statemachine.impl.SimpleStateMachineStorage;
 
@@ -33,6 +34,9 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
 
     /** Where Ratis keeps its log, its votes, and the file that it writes first. */
     private static final String LOG_DIRECTORY = "current";
+
+    /** The first file, before Ratis has written it to the end and renamed it. */
+    private static final String UNFINISHED_FILE = "raft-meta.tmp";
 
     /** Where Ratis keeps snapshots. */
     private static final String SNAPSHOT_DIRECTORY = "sm";
@@ -70,9 +74,9 @@ record VoterDirectory(Path storage, Uuid directoryId, Uuid clusterId) {
         return false;
     }
 
-    /** Whether a voter was killed before Ratis had written its first file here. */
+    /** Whether a voter was killed before Ratis had written its first file here, or while it wrote that. */
     static boolean isUnformatted(FileStore store, Path group) throws IOException {
-        return store.list(group.resolve(LOG_DIRECTORY)).isEmpty()
+        return Set.of(UNFINISHED_FILE).containsAll(store.list(group.resolve(LOG_DIRECTORY)))
                 && store.list(group.resolve(SNAPSHOT_DIRECTORY)).isEmpty();
     }
 

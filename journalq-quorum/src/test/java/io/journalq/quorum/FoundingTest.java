@@ -253,28 +253,28 @@ class FoundingTest {
         found(store);
         List<MetadataLog> logs = new ArrayList<>();
         try (TestVoter founder = founder().open().awaitLeading()) {
-            for (int step = 0; step < 4; step++) {
+            for (int step = 0; step < 5; step++) {
                 // given what a killed voter has left
                 QuorumVoter joiner = TestVoter.identity(2 + step);
                 Path own = joining.resolve(joiner.directoryId().toString());
                 Path quorum = own.resolve(QuorumProvider.DIRECTORY);
                 VoterDirectory complete = VoterDirectory.in(quorum, joiner.directoryId(), TestVoter.CLUSTER);
-                Files.createDirectories(List.of(
-                                quorum,
-                                complete.storage(),
-                                complete.group(),
-                                complete.group().resolve("current"))
+                Path log = complete.group().resolve("current");
+                Files.createDirectories(List.of(quorum, complete.storage(), complete.group(), log, log)
                         .get(step));
+                if (step == 4) {
+                    Files.createFile(log.resolve("raft-meta.tmp"));
+                }
                 QuorumProvider.Voter voter = voter(joiner, own);
                 assertThat(provider.hasJoined(voter)).isFalse();
 
                 // when
-                MetadataLog log = provider.join(voter, TestVoter.CLUSTER, joiner.directoryId(), () -> founder.log
+                MetadataLog joined = provider.join(voter, TestVoter.CLUSTER, joiner.directoryId(), () -> founder.log
                         .add(joiner, false)
                         .join());
-                logs.add(log);
+                logs.add(joined);
                 RecordingReplica replica = new RecordingReplica();
-                log.open(replica);
+                joined.open(replica);
 
                 // then
                 TestVoter.await("it has the records", () -> replica.values().equals(upTo(RECORDS)));
