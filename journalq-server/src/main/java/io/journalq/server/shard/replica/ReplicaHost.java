@@ -182,7 +182,7 @@ public final class ReplicaHost {
 
     private void onOutcome(
             PartitionHost host, IsrProposal proposal, long settledMs, ErrorCode error, Throwable failure) {
-        if (failure != null || error == ErrorCode.NOT_CONTROLLER || error == ErrorCode.STALE_BROKER_EPOCH) {
+        if (failure != null || isTemporary(error)) {
             log.debug("the outcome of a proposal is unknown: partition={} error={}", host.name(), error, failure);
             repeat(host, proposal, failure == null ? settledMs : nowMs() + LATEST_ATTEMPT_MS);
         } else if (error == ErrorCode.INELIGIBLE_REPLICA || error == ErrorCode.INVALID_REQUEST) {
@@ -198,6 +198,13 @@ public final class ReplicaHost {
             // The metadata are newer than those of this broker. An earlier attempt may have been accepted.
             log.debug("a proposal waits for newer metadata: partition={} error={}", host.name(), error);
         }
+    }
+
+    /** Whether the controller has not decided. The rights of this broker can be missing for a moment. */
+    private static boolean isTemporary(ErrorCode error) {
+        return error == ErrorCode.NOT_CONTROLLER
+                || error == ErrorCode.STALE_BROKER_EPOCH
+                || error == ErrorCode.CLUSTER_AUTHORIZATION_FAILED;
     }
 
     private void repeat(PartitionHost host, IsrProposal proposal, long settledMs) {

@@ -99,6 +99,14 @@ class ReplicaHostTest {
     }
 
     @Test
+    void shouldRepeatAProposalWhenTheControllerDoesNotAdmitIt() {
+        decide(ErrorCode.CLUSTER_AUTHORIZATION_FAILED);
+
+        assertThat(proposed).as("attempts").hasSize(2).containsOnly(proposed.get(0));
+        assertThat(isOpen()).isTrue();
+    }
+
+    @Test
     void shouldGiveUpAProposalWhenMetadataShowThatNoAttemptIsAccepted() {
         outcomes.get(0).completeExceptionally(new IOException("the connection was closed"));
         partition.loop().run();
