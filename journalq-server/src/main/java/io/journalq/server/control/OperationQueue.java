@@ -62,6 +62,9 @@ final class OperationQueue {
     /** Whether the metadata is that of this broker's cluster, so that records may follow it. */
     private volatile boolean checked;
 
+    /** Held while a report of the log is noted, so that an older one does not replace it. */
+    private final Object reporting = new Object();
+
     /** The term in which this broker decides, if the log elects the leader. */
     private int term;
 
@@ -91,11 +94,14 @@ final class OperationQueue {
         metadataLog.open(replica);
         MetadataImage image = replica.image();
         check.accept(image.clusterId());
-        checked = true;
         if (metadataLog.electsLeader()) {
-            onRole(reported);
+            synchronized (reporting) {
+                checked = true;
+                onRole(reported);
+            }
             return replica.published();
         }
+        checked = true;
         Controller.checkNotOfQuorum(image);
         role = reported;
         MetadataMachine decider = replica.newDecider(image);
@@ -109,18 +115,17 @@ final class OperationQueue {
     }
 
     private void onRole(Role now) {
-        reported = now;
+        synchronized (reporting) {
+            reported = now;
+            if (checked && now == Role.LEADING && metadataLog.electsLeader()) {
+                beginTermSoon();
+            } else if (checked) {
+                role = now;
+            }
+        }
         if (now == Role.FAILED) {
             failed.complete(null);
         }
-        if (!checked) {
-            return;
-        }
-        if (now == Role.LEADING && metadataLog.electsLeader()) {
-            beginTermSoon();
-            return;
-        }
-        role = now;
     }
 
     /** The thread of the log must not wait for the controller's. */
