@@ -29,8 +29,9 @@ public final class DeferredResponse {
         var unused = operation.whenComplete((result, failure) -> {
             try {
                 context.respond(response.apply(result, failure));
-            } catch (RuntimeException defect) {
-                log.error("event=response-failed client={}", context.remoteAddress(), defect);
+            } catch (RuntimeException | OutOfMemoryError failed) {
+                // Also a lack of memory: without a response, later ones of the connection would wait for it.
+                log.error("event=response-failed client={}", context.remoteAddress(), failed);
                 context.refuse("the broker failed to respond");
             }
         });

@@ -9,6 +9,7 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RefusalLog;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.loop.Limit;
+import io.journalq.server.loop.LogThrottle;
 import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
@@ -33,6 +34,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class InitProducerIdHandler implements Handler<InitProducerIdRequest> {
     private static final Logger log = LoggerFactory.getLogger(InitProducerIdHandler.class);
+    /** Producers try again at once. */
+    private static final LogThrottle FAILURES = new LogThrottle(log);
+
     private static final long NO_PRODUCER_ID = -1L;
     private static final short NO_EPOCH = -1;
 
@@ -101,7 +105,7 @@ public final class InitProducerIdHandler implements Handler<InitProducerIdReques
                 context.respond(new InitProducerIdResponse().setProducerId(id).setProducerEpoch((short) 0));
             } else {
                 Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-                log.warn("cannot allocate producer ids: reason=\"{}\"", cause.toString());
+                FAILURES.warn("cannot allocate producer ids", context.remoteAddress(), cause.toString());
                 log.debug("cannot allocate producer ids", failure);
                 // As in Kafka. After COORDINATOR_NOT_AVAILABLE, kafka-clients look for the coordinator of no id.
                 context.respond(refusal(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS));
