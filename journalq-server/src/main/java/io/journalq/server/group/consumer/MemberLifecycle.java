@@ -81,6 +81,8 @@ final class MemberLifecycle {
                 (topicId, partition) -> group.isFreeFor(memberId, topicId, partition));
         if (!next.equals(before)) {
             outbox.append(List.of(ConsumerGroupRecords.current(group.groupId(), memberId, next)));
+            // What it may have to revoke now is not what it had to revoke before.
+            deadlines.cancel(new Subject(group.groupId(), memberId, Kind.REBALANCE));
         }
         awaitLife(group, memberId, nowMs);
     }
