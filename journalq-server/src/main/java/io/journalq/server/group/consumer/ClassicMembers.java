@@ -183,6 +183,8 @@ public final class ClassicMembers {
             return error;
         }
         membership.awaitLife(group, memberId, nowMs);
+        // Nobody else may do it: the group can have only members of this protocol.
+        membership.settle(group, nowMs);
         if (!hasNews(group, memberId)) {
             return ErrorCode.NONE;
         }

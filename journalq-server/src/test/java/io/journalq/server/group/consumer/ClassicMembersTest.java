@@ -3,12 +3,17 @@ package io.journalq.server.group.consumer;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.MessageWriter;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
+import io.journalq.common.protocol.message.ConsumerProtocolSubscription;
 import io.journalq.common.protocol.message.HeartbeatRequest;
 import io.journalq.common.protocol.message.JoinGroupRequest;
 import io.journalq.common.protocol.message.JoinGroupResponse;
 import io.journalq.server.group.model.Group.Origin;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -24,15 +29,7 @@ class ClassicMembersTest {
     @Test
     void shouldGiveAMemberTheWholeTimeForItsAssignmentWhenItJoinsAgain() {
         // given a member that has joined and does not have its assignment yet
-        coordinator.heartbeat(
-                new ConsumerGroupHeartbeatRequest()
-                        .setGroupId("group")
-                        .setMemberId("consumer")
-                        .setMemberEpoch(0)
-                        .setRebalanceTimeoutMs(REBALANCE_TIMEOUT_MS)
-                        .setSubscribedTopicNames(List.of(TOPIC.name()))
-                        .setTopicPartitions(List.of()),
-                nowMs);
+        heartbeat("consumer", 0);
         JoinGroupResponse joined = join();
 
         // when it joins again shortly before its time is over
@@ -47,7 +44,62 @@ class ClassicMembersTest {
         assertThat(coordinator.groups.group("group").member("classic-1")).isNull();
     }
 
+    @Test
+    void shouldAssignNewPartitionsWhenOnlyMembersOfTheClassicProtocolAreLeft() {
+        // given a group whose last member of the consumer protocol has left
+        heartbeat("consumer", 0);
+        int generation = join(subscription()).generationId();
+        heartbeat("consumer", CurrentAssignment.LEAVE_EPOCH);
+        while (heartbeat(generation) == ErrorCode.REBALANCE_IN_PROGRESS) {
+            generation = join(subscription()).generationId();
+        }
+        assertThat(coordinator
+                        .groups
+                        .group("group")
+                        .current("classic-1")
+                        .assigned()
+                        .size())
+                .isEqualTo(2);
+
+        // when the topic gets more partitions
+        coordinator.topics(TestTopics.of(TestTopics.topic(1, "a-1", 3)));
+
+        // then its heartbeat tells the member to join again, and it gets the new one
+        assertThat(heartbeat(generation)).isEqualTo(ErrorCode.REBALANCE_IN_PROGRESS);
+        join(subscription());
+        assertThat(coordinator
+                        .groups
+                        .group("group")
+                        .current("classic-1")
+                        .assigned()
+                        .size())
+                .isEqualTo(3);
+    }
+
+    private static byte[] subscription() {
+        MessageWriter out = new MessageWriter(UnpooledByteBufAllocator.DEFAULT);
+        out.writeShort((short) 0);
+        new ConsumerProtocolSubscription().setTopics(List.of(TOPIC.name())).write(out, (short) 0);
+        return ByteBufUtil.getBytes((ByteBuf) out.finish().get(0));
+    }
+
+    private void heartbeat(String memberId, int epoch) {
+        coordinator.heartbeat(
+                new ConsumerGroupHeartbeatRequest()
+                        .setGroupId("group")
+                        .setMemberId(memberId)
+                        .setMemberEpoch(epoch)
+                        .setRebalanceTimeoutMs(REBALANCE_TIMEOUT_MS)
+                        .setSubscribedTopicNames(List.of(TOPIC.name()))
+                        .setTopicPartitions(List.of()),
+                nowMs);
+    }
+
     private JoinGroupResponse join() {
+        return join(new byte[100]);
+    }
+
+    private JoinGroupResponse join(byte[] metadata) {
         JoinGroupResponse response = coordinator
                 .groups
                 .classicMembers()
@@ -63,7 +115,7 @@ class ClassicMembersTest {
                                 .setProtocolType("consumer")
                                 .setProtocols(List.of(new JoinGroupRequest.JoinGroupRequestProtocol()
                                         .setName("range")
-                                        .setMetadata(Unpooled.wrappedBuffer(new byte[100])))),
+                                        .setMetadata(Unpooled.wrappedBuffer(metadata)))),
                         nowMs);
         assertThat(response.errorCode()).isZero();
         return response;
@@ -73,17 +125,20 @@ class ClassicMembersTest {
         for (int i = 0; i < durationMs; i += 1_000) {
             nowMs += 1_000;
             coordinator.groups.onTick(nowMs);
-            ErrorCode error = coordinator
-                    .groups
-                    .classicMembers()
-                    .heartbeat(
-                            coordinator.groups.group("group"),
-                            new HeartbeatRequest()
-                                    .setGroupId("group")
-                                    .setMemberId("classic-1")
-                                    .setGenerationId(joined.generationId()),
-                            nowMs);
-            assertThat(error).isEqualTo(ErrorCode.NONE);
+            assertThat(heartbeat(joined.generationId())).isEqualTo(ErrorCode.NONE);
         }
+    }
+
+    private ErrorCode heartbeat(int generation) {
+        return coordinator
+                .groups
+                .classicMembers()
+                .heartbeat(
+                        coordinator.groups.group("group"),
+                        new HeartbeatRequest()
+                                .setGroupId("group")
+                                .setMemberId("classic-1")
+                                .setGenerationId(generation),
+                        nowMs);
     }
 }
