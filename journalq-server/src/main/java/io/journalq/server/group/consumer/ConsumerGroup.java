@@ -255,9 +255,13 @@ public final class ConsumerGroup implements Group {
         return records;
     }
 
-    /** The earliest time of the next assignment: at once for the first one, and when no members are left. */
-    long assignmentDueMs(int intervalMs) {
-        return members.isEmpty() || assignmentEpoch == 0 ? 0 : assignedAtMs + intervalMs;
+    /**
+     * The earliest time of the next assignment: at once for the first one, when no members are left, and if the clock
+     * of the last one was ahead.
+     */
+    long assignmentDueMs(int intervalMs, long nowMs) {
+        boolean isFree = members.isEmpty() || assignmentEpoch == 0 || assignedAtMs > nowMs;
+        return isFree ? 0 : assignedAtMs + intervalMs;
     }
 
     /** The newest change of members, subscriptions or topics. */

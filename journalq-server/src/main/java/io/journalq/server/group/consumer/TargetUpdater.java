@@ -40,7 +40,7 @@ final class TargetUpdater {
                 outbox.append(List.of(ConsumerGroupRecords.epoch(group.groupId(), group.epoch() + 1, hash)));
             }
             if (group.epoch() > group.assignmentEpoch()) {
-                long dueMs = group.assignmentDueMs(intervalMs);
+                long dueMs = group.assignmentDueMs(intervalMs, nowMs);
                 if (dueMs > nowMs) {
                     deadlines.set(Subject.assignment(group.groupId()), dueMs);
                     return;

@@ -34,6 +34,25 @@ class AssignmentIntervalTest {
         assertThat(group.target("b")).isNotEqualTo(group.target("c"));
     }
 
+    @Test
+    void shouldAssignAtOnceIfTheClockIsBehindThatOfTheLastAssignment() {
+        // given a group whose last coordinator had a clock that was an hour ahead
+        coordinator.groups.onTimes(groupId -> new GroupTimes(5_000, 45_000, INTERVAL_MS));
+        join("a", 3_610_000);
+
+        // when another member joins
+        join("b", 10_000);
+
+        // then it does not wait for an hour
+        ConsumerGroup group = coordinator.groups.group("group");
+        assertThat(group.assignmentEpoch()).isEqualTo(group.epoch());
+        // and the interval applies again
+        join("c", 10_100);
+        assertThat(group.assignmentEpoch()).isEqualTo(group.epoch() - 1);
+        coordinator.groups.onTick(10_000 + INTERVAL_MS);
+        assertThat(group.assignmentEpoch()).isEqualTo(group.epoch());
+    }
+
     private ConsumerGroupHeartbeatResponse join(String memberId, long nowMs) {
         return coordinator.heartbeat(
                 new ConsumerGroupHeartbeatRequest()
