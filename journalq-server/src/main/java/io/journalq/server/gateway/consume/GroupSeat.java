@@ -358,6 +358,7 @@ public final class GroupSeat {
     }
 
     private void setTarget(ConsumerGroupHeartbeatResponse.Assignment assignment) {
+        Map<String, Set<Integer>> before = new TreeMap<>(target);
         target.clear();
         awaitsTopics = false;
         for (ConsumerGroupHeartbeatResponse.TopicPartitions partitions : assignment.topicPartitions()) {
@@ -370,6 +371,12 @@ public final class GroupSeat {
                 target.put(topic.name(), new TreeSet<>(partitions.partitions()));
             }
         }
+        before.forEach((topic, partitions) -> {
+            if (!target.getOrDefault(topic, Set.of()).containsAll(partitions)) {
+                // Also if the member has not taken them yet: the group waits until it knows that they are not in use.
+                ownedChanged = true;
+            }
+        });
     }
 
     /** The positions in a deleted topic are none in the topic that has its name now. */

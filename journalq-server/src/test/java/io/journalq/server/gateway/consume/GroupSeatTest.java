@@ -198,6 +198,24 @@ class GroupSeatTest {
         assertThat(coordinator.committed).containsOnly(TOPIC);
     }
 
+    /** The coordinator gives the partition to another member only when it knows that this one does not use it. */
+    @Test
+    void shouldConfirmThatItHasNotTakenAPartitionThatIsTakenBack() {
+        // given a partition that is assigned, and not taken because an open transaction may change its offset
+        image = imageWithTopic(TOPIC);
+        GroupSeat seat = quietSeat();
+        coordinator.unstable = true;
+        seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(5);
+        assertThat(seat.owns("t", 0)).isFalse();
+        // when
+        coordinator.partitions = List.of();
+        coordinator.confirmed = null;
+        coordinator.runTimers(5);
+        // then
+        assertThat(coordinator.confirmed).isEmpty();
+    }
+
     private static MetadataImage imageWithTopic(Uuid id) {
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
         TestBrokers.register(machine, NODE);
@@ -212,8 +230,13 @@ class GroupSeatTest {
         private final List<Uuid> committed = new ArrayList<>();
         private final List<Integer> commitEpochs = new ArrayList<>();
         private Uuid topicId = TOPIC;
-        private Uuid told;
+        private List<Integer> partitions = List.of(0);
+        private String told;
+        /** The partitions that the member has last reported as its own. */
+        private List<ConsumerGroupHeartbeatRequest.TopicPartitions> confirmed;
+
         private boolean loads;
+        private boolean unstable;
         private boolean hasMember;
 
         void runTimers(int rounds) {
@@ -242,13 +265,15 @@ class GroupSeatTest {
                     .setMemberId(request.memberId())
                     .setMemberEpoch(1)
                     .setHeartbeatIntervalMs(5_000);
-            boolean isNew = !topicId.equals(told);
-            told = topicId;
+            confirmed = request.topicPartitions() == null ? confirmed : request.topicPartitions();
+            String assignment = topicId + " " + partitions;
+            boolean isNew = !assignment.equals(told);
+            told = assignment;
             return isNew || request.memberEpoch() == 0 || request.topicPartitions() != null
                     ? response.setAssignment(new ConsumerGroupHeartbeatResponse.Assignment()
                             .setTopicPartitions(List.of(new ConsumerGroupHeartbeatResponse.TopicPartitions()
                                     .setTopicId(topicId)
-                                    .setPartitions(List.of(0)))))
+                                    .setPartitions(partitions))))
                     : response;
         }
 
@@ -266,7 +291,7 @@ class GroupSeatTest {
                                     .setErrorCode(error.code())))));
         }
 
-        private static OffsetFetchResponse offsets(OffsetFetchRequest request) {
+        private OffsetFetchResponse offsets(OffsetFetchRequest request) {
             return new OffsetFetchResponse()
                     .setGroups(List.of(new OffsetFetchResponse.OffsetFetchResponseGroup()
                             .setGroupId("g")
@@ -277,6 +302,10 @@ class GroupSeatTest {
                                                     .map(index ->
                                                             new OffsetFetchResponse.OffsetFetchResponsePartitions()
                                                                     .setPartitionIndex(index)
+                                                                    .setErrorCode((unstable
+                                                                                    ? ErrorCode.UNSTABLE_OFFSET_COMMIT
+                                                                                    : ErrorCode.NONE)
+                                                                            .code())
                                                                     .setCommittedOffset(-1))
                                                     .toList()))
                                     .toList())));
