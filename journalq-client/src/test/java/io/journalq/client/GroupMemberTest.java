@@ -32,6 +32,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -204,6 +205,40 @@ final class GroupMemberTest {
         assertThatThrownBy(() -> consumer.commit(Map.of(FIRST, CommittedOffset.of(4))))
                 .isInstanceOf(MembershipLostException.class);
         assertThat(coordinator.committed(FIRST)).isEqualTo(3);
+    }
+
+    @Test
+    void shouldConfirmWhatItHasWhenAPartitionIsTakenBackBeforeItPolls() {
+        coordinator.assign(List.of(FIRST));
+        join(builder());
+        await(() -> consumer.assignment().equals(Set.of(FIRST)));
+        // when another partition is assigned, and then given to another member, between two polls
+        coordinator.assign(List.of(FIRST, SECOND));
+        awaitHeartbeatInTheLastEpoch();
+        coordinator.assign(List.of(FIRST));
+        awaitHeartbeatInTheLastEpoch();
+        int before = heartbeats().size();
+        // then the group learns that this member does not use it
+        await(() -> heartbeats().stream().skip(before).anyMatch(beat -> beat.topicPartitions() != null));
+        ConsumerGroupHeartbeatRequest confirming = heartbeats().stream()
+                .skip(before)
+                .filter(beat -> beat.topicPartitions() != null)
+                .findFirst()
+                .orElseThrow();
+        assertThat(confirming.topicPartitions()).hasSize(1);
+        assertThat(confirming.topicPartitions().get(0).partitions()).containsExactly(0);
+        assertThat(heard).containsExactly("assigned 1");
+    }
+
+    /** Waits until the member has received its assignment, without polling. */
+    private void awaitHeartbeatInTheLastEpoch() {
+        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        int before = heartbeats().size();
+        int epoch = heartbeats().get(before - 1).memberEpoch();
+        while (heartbeats().stream().skip(before).noneMatch(beat -> beat.memberEpoch() > epoch)) {
+            assertThat(System.nanoTime()).isLessThan(endNanos);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
     }
 
     @Test

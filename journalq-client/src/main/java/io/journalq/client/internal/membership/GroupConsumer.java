@@ -203,6 +203,7 @@ public final class GroupConsumer {
             }
         }
         if (added.isEmpty()) {
+            membership.confirm(Set.copyOf(owned.keySet()));
             return;
         }
         owned.putAll(added);

@@ -46,6 +46,9 @@ public final class Membership {
 
     private boolean inFlight;
     private boolean due;
+    /** Whether the group has taken partitions from the assignment, and waits for the consumer to confirm. */
+    private boolean unconfirmed;
+
     private long nextNanos;
     private int failures;
 
@@ -110,8 +113,21 @@ public final class Membership {
     void own(Set<MembershipState.TopicIdPartition> partitions) {
         cluster.execute(() -> {
             if (status.isIn()) {
+                unconfirmed = false;
                 heartbeat.own(partitions);
                 send();
+            }
+        });
+    }
+
+    /**
+     * Like {@link #own}, for a consumer that has nothing to change: the group may have assigned partitions and taken
+     * them back before the thread of the consumer looked, and it waits until they are not in use. Any thread.
+     */
+    void confirm(Set<MembershipState.TopicIdPartition> partitions) {
+        cluster.execute(() -> {
+            if (unconfirmed) {
+                own(partitions);
             }
         });
     }
@@ -139,6 +155,7 @@ public final class Membership {
         term++;
         inFlight = false;
         failures = 0;
+        unconfirmed = false;
         heartbeat.forgetSent();
         heartbeat.own(Set.of());
         status = new MembershipState(state, status.memberId(), Heartbeat.JOIN_EPOCH, null, failure);
@@ -230,6 +247,9 @@ public final class Membership {
         nextNanos = sentNanos + TimeUnit.MILLISECONDS.toNanos(Math.max(TICK_MS, response.heartbeatIntervalMs()));
         MembershipState before = status;
         Set<MembershipState.TopicIdPartition> target = Heartbeat.target(response);
+        if (target != null && before.target() != null && !target.containsAll(before.target())) {
+            unconfirmed = true;
+        }
         status = new MembershipState(
                 State.IN,
                 response.memberId() == null ? before.memberId() : response.memberId(),
