@@ -32,7 +32,8 @@ final class TargetUpdater {
     /** @param intervalMs minimum time from one assignment to the next */
     void settle(ConsumerGroup group, Topics topics, int intervalMs, long nowMs) {
         if (!group.isSettledFor(topics)) {
-            outbox.append(patterns(group, topics, nowMs));
+            // One by one: each has the names of all topics that match, and together they may not fit into a batch.
+            patterns(group, topics, nowMs).forEach(record -> outbox.append(List.of(record)));
             List<Subscriber> subscribers = group.subscribers(topics);
             SortedMap<Uuid, Integer> partitionCounts = partitionCounts(subscribers, topics);
             long hash = hash(group, partitionCounts);
