@@ -2,6 +2,7 @@ package io.journalq.server.api.peer;
 
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeRequest;
 import io.journalq.common.protocol.message.ConsumerGroupDescribeResponse;
 import io.journalq.common.protocol.message.ConsumerGroupHeartbeatRequest;
@@ -212,7 +213,8 @@ abstract class SplitRequest<Q extends ApiMessage, R extends ApiMessage> {
                                     .setPartitions(topic.partitions().stream()
                                             .map(each -> new FetchResponse.PartitionData()
                                                     .setPartitionIndex(each.partition())
-                                                    .setErrorCode(ErrorCode.LEADER_NOT_AVAILABLE.code()))
+                                                    .setErrorCode(ErrorCode.LEADER_NOT_AVAILABLE.code())
+                                                    .setRecords(RecordsData.EMPTY))
                                             .toList()))
                             .toList());
         }
