@@ -260,8 +260,16 @@ final class RecordSink implements JsonRecord.Receiver {
         return inFlight == 0;
     }
 
+    /** Appends what was added while the body arrives. */
+    void sendAdded() {
+        send();
+        if (ended) {
+            respondIfDone(); // The broker has refused a batch before this returned.
+        }
+    }
+
     /** Appends what was added. For a producer, continues until it has to wait for a response. */
-    void send() {
+    private void send() {
         bufferedBytes = 0;
         sending = true;
         while (target.producer() == null || (inFlight == 0 && failure == null)) {

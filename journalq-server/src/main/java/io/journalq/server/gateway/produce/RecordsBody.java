@@ -65,7 +65,7 @@ final class RecordsBody implements RequestBody {
             exchange.charge(COST_FACTOR * parser.takeScannedBytes() - data.readableBytes());
         }
         if (lines && sink.bufferedBytes() > 0 && (sink.isIdle() || sink.bufferedBytes() >= SEND_BYTES)) {
-            sink.send();
+            sink.sendAdded();
         }
     }
 
