@@ -4,7 +4,10 @@ import static io.journalq.server.broker.GatewayClient.NDJSON;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.Socket;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -16,6 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Clients of the gateway on the loop of their partitions, so that the handlers of the broker can respond at once. */
 @Timeout(120)
 class GatewayOneLoopTest {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+
     @TempDir
     private static Path directory;
 
@@ -57,5 +62,23 @@ class GatewayOneLoopTest {
 
             assertThat(GatewayClient.readHead(socket)).startsWith("HTTP/1.1 413 ");
         }
+    }
+
+    @Test
+    void shouldGiveEachRecordItsResultWhenTheTopicRefusesManyBatchesAtOnce() throws Exception {
+        String topic = topic(Map.of("max.message.bytes", "100"));
+        String record = "{\"value\":\"" + "x".repeat(50) + "\"}";
+        int count = 10_000;
+
+        HttpResponse<String> response = gateway.post(
+                "/topics/" + topic,
+                "application/vnd.kafka.json.v2+json",
+                "{\"records\":[" + (record + ",").repeat(count - 1) + record + "]}");
+
+        assertThat(response.statusCode()).isEqualTo(200);
+        JsonNode offsets = MAPPER.readTree(response.body()).get("offsets");
+        assertThat(offsets).hasSize(count).allSatisfy(result -> assertThat(
+                        result.get("error_code").asInt())
+                .isEqualTo(1));
     }
 }

@@ -36,6 +36,8 @@ final class RecordAppend implements AutoCloseable {
     private final Map<Integer, ArrayDeque<Batch>> waiting = new TreeMap<>();
     private final List<Result> results = new ArrayList<>();
     private long sizeBytes;
+    private boolean sending;
+    private boolean hasResponse;
     private boolean closed;
 
     /**
@@ -107,6 +109,15 @@ final class RecordAppend implements AutoCloseable {
      * @param done receives the results in the order in which the records were added, unless the request has ended
      */
     void send(Consumer<List<Result>> done) {
+        sending = true;
+        do {
+            hasResponse = false;
+        } while (sendRound(done) && hasResponse && !closed);
+        sending = false;
+    }
+
+    /** Sends one batch of each partition. Returns false if there were none, so that everything has its result. */
+    private boolean sendRound(Consumer<List<Result>> done) {
         List<Batch> round = new ArrayList<>();
         waiting.values().forEach(batches -> {
             if (!batches.isEmpty()) {
@@ -118,8 +129,9 @@ final class RecordAppend implements AutoCloseable {
             results.clear();
             waiting.clear();
             sizeBytes = 0;
+            sending = false;
             done.accept(all);
-            return;
+            return false;
         }
         int requestBytes = 0;
         List<ProduceRequest.PartitionProduceData> partitions = new ArrayList<>();
@@ -141,10 +153,12 @@ final class RecordAppend implements AutoCloseable {
                 setResults(round.get(i), response, i);
                 round.get(i).close();
             }
-            if (!closed) {
+            hasResponse = true; // perhaps before the call has returned
+            if (!closed && !sending) {
                 send(done);
             }
         });
+        return true;
     }
 
     /**
