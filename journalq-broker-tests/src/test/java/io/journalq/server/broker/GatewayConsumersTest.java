@@ -808,6 +808,30 @@ class GatewayConsumersTest {
     }
 
     @Test
+    void shouldKeepNothingOfAReadThatHasItsResponse() throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        append(0, "0");
+        Consumer consumer = fromStart("c").assign(topic, 0);
+
+        for (int i = 0; i < 50; i++) {
+            assertThat(consumer.records("?timeout=60000").body()).contains("\"offset\":0");
+            consumer.change("/positions", offsets(topic, 0, 0));
+        }
+
+        assertThat(instances("io.journalq.server.gateway.confluent.ConsumerRead"))
+                .isLessThan(25);
+    }
+
+    /** The number of objects of a class that survive a full collection. */
+    private static long instances(String type) throws Exception {
+        return HeapUse.histogram(ProcessHandle.current().pid()).stream()
+                .map(line -> line.strip().split(" +"))
+                .filter(columns -> columns.length > 3 && columns[3].equals(type))
+                .mapToLong(columns -> Long.parseLong(columns[1]))
+                .sum();
+    }
+
+    @Test
     void shouldReadRecordsOfLargeBatchesInManyResponses() throws Exception {
         broker.createTopic(topic, 1, Map.of());
         int count = 3_000;

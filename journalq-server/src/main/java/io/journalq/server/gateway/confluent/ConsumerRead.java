@@ -9,6 +9,7 @@ import io.journalq.server.gateway.consume.StartLookup;
 import io.journalq.server.gateway.consume.Tail;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
+import io.journalq.server.loop.Loop;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.io.IOException;
@@ -48,6 +49,7 @@ final class ConsumerRead {
     /** Where the partitions were before. */
     private final Map<Integer, Long> before;
 
+    private Loop.Timer timeout;
     private ByteBuf out;
     private long heldBytes;
     private int records;
@@ -85,7 +87,7 @@ final class ConsumerRead {
         out.writeByte('[');
         call.whenClientLeaves(this::onClientLeft);
         tail.goOn();
-        instance.caller()
+        timeout = instance.caller()
                 .schedule(
                         () -> {
                             timedOut = true;
@@ -287,6 +289,7 @@ final class ConsumerRead {
     void close() {
         if (!ended) {
             ended = true;
+            timeout.cancel();
             hold(0);
             out.release();
         }
@@ -303,6 +306,7 @@ final class ConsumerRead {
             return;
         }
         ended = true;
+        timeout.cancel();
         hold(0);
         if (left || problem != null || call.isEnded()) {
             out.release();
