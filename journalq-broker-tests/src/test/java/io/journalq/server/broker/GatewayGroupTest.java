@@ -147,6 +147,26 @@ class GatewayGroupTest {
     }
 
     @Test
+    void shouldReadAgainWhatWasNotAcknowledgedWhenItHasBegunAtTheEnd() throws Exception {
+        broker.createTopic(topic, 1, Map.of());
+        append(0, 0, 2);
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(",\"credit\":10"));
+            next(socket, "subscribed");
+            assertThat(next(socket, "assigned").path("cursor").asText()).isEqualTo("0:2");
+            append(0, 2, 4);
+            assertThat(socket.values(2)).containsExactly("2", "3");
+        }
+
+        try (RawWebSocket socket = RawWebSocket.open(gateway, RawWebSocket.JSON)) {
+            socket.send(subscribe(",\"credit\":10"));
+            next(socket, "subscribed");
+            assertThat(next(socket, "assigned").path("cursor").asText()).isEqualTo("0:2");
+            assertThat(socket.values(2)).containsExactly("2", "3");
+        }
+    }
+
+    @Test
     void shouldShareThePartitionsWhenAKafkaConsumerIsInTheGroup() throws Exception {
         broker.createTopic(topic, 4, Map.of());
         try (KafkaConsumer<byte[], byte[]> consumer = consumer()) {

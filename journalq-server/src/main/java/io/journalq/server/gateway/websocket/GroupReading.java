@@ -132,7 +132,7 @@ final class GroupReading implements GroupSeat.Reader {
                         "send the offset of the next record, which is that of the last one processed plus 1");
             }
         });
-        if (seat.offsets().openCommits() == MAX_OPEN_ACKS) {
+        if (seat.offsets().openCommits() >= MAX_OPEN_ACKS) {
             throw new Problem(
                             ProblemType.UNAVAILABLE,
                             MAX_OPEN_ACKS + " messages \"ack\" have no response yet",
@@ -209,8 +209,21 @@ final class GroupReading implements GroupSeat.Reader {
             all.putAll(found.offsets());
             Map<Integer, Long> sought = owner.positions(name);
             all.keySet().removeIf(partition -> !isCurrent.test(partition) || sought.containsKey(partition));
+            commitBeginning(name, topic, found.offsets(), all.keySet());
             begin(name, all);
         });
+    }
+
+    /**
+     * Commits where partitions begin that had no committed offset. Without it, the next member would begin at a later
+     * end, and what this one has not acknowledged would be lost. The start of the log is the same for both.
+     */
+    private void commitBeginning(String name, Topic topic, Map<Integer, Long> found, Set<Integer> begun) {
+        Map<Integer, Long> offsets = new TreeMap<>(found);
+        offsets.keySet().retainAll(begun);
+        if (topic.start.timestamp() != Start.START && !offsets.isEmpty()) {
+            seat.offsets().commit(name, offsets, problem -> {}); // An ack that fails, too, says so.
+        }
     }
 
     private void begin(String name, Map<Integer, Long> more) {
