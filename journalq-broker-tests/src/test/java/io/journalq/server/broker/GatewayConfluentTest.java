@@ -7,6 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -15,6 +19,10 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -375,6 +383,61 @@ class GatewayConfluentTest {
                 .isEqualTo(400));
         assertError(largeV2, 413, 413);
         assertThat(gateway.get("/v1/topics/" + topic + "/records").body()).contains("\"cursor\":\"0:0\"");
+    }
+
+    /** The partition takes its time. */
+    @Test
+    void shouldNotReadOnWhileManyRecordsThatAreNotValidWaitForOthers(@TempDir Path data) throws Exception {
+        try (TestBroker other =
+                new TestBroker(data).with("gateway.listener", "127.0.0.1:0").start()) {
+            other.createTopic("t", 1, Map.of());
+            Queue<Runnable> held = new ConcurrentLinkedQueue<>();
+            other.handlers().replace(ApiKey.PRODUCE, before -> new HeldAppends(before, held));
+            String invalid = "{\"wrong\":\"" + "x".repeat(100) + "\"}";
+            try (Socket socket = new GatewayClient(other.gatewayPort()).connect()) {
+                OutputStream out = socket.getOutputStream();
+                out.write(("POST " + v3("t") + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + JSON
+                                + "\r\nTransfer-Encoding: chunked\r\n\r\n")
+                        .getBytes(ISO_8859_1));
+                chunk(out, "{\"value\":{\"type\":\"STRING\",\"data\":\"one\"}}");
+                other.await(() -> !held.isEmpty());
+
+                AtomicInteger chunks = new AtomicInteger();
+                CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+                    try {
+                        for (int i = 0; i < 150; i++) {
+                            chunk(out, invalid.repeat(1_000));
+                            chunks.incrementAndGet();
+                        }
+                    } catch (Exception failure) {
+                        throw new AssertionError(failure);
+                    }
+                });
+                int before = -1;
+                while (chunks.get() != before || before == 0) {
+                    before = chunks.get();
+                    Thread.sleep(1_000);
+                }
+                assertThat(sent).isNotDone();
+
+                held.remove().run();
+                assertThat(readUntil(socket, "\"offset\":0,")).startsWith("HTTP/1.1 200 ");
+            }
+        }
+    }
+
+    /** Keeps appends until the test lets them go on. */
+    private record HeldAppends(Handler<?> handler, Queue<Runnable> held) implements Handler<ProduceRequest> {
+        @Override
+        public ServedApi api() {
+            return handler.api();
+        }
+
+        @Override
+        @SuppressWarnings("unchecked") // it is the handler of the same API
+        public void handle(RequestContext context, ProduceRequest request) {
+            held.add(() -> context.cycle().execute(() -> ((Handler<ProduceRequest>) handler).handle(context, request)));
+        }
     }
 
     @Test

@@ -29,6 +29,9 @@ final class RecordStream implements RequestBody {
     /** Size of records that wait for others to be appended, from which on the body is not read. */
     private static final int MAX_WAITING_BYTES = 128 * 1024;
 
+    /** The same for the number of records. Those that are not valid have no size. */
+    private static final int MAX_WAITING_RECORDS = 4_096;
+
     /** Size of results from which on the response is sent before the body is complete. */
     private static final int PART_BYTES = 16 * 1024;
 
@@ -184,7 +187,8 @@ final class RecordStream implements RequestBody {
         if (exchange.isClosed()) {
             return; // Another request may have begun on the connection.
         }
-        boolean full = inFlight && waiting.append.sizeBytes() > MAX_WAITING_BYTES;
+        boolean full = inFlight
+                && (waiting.append.sizeBytes() > MAX_WAITING_BYTES || waiting.entries.size() > MAX_WAITING_RECORDS);
         if (full || waitsForClient || ended) {
             exchange.hold();
         } else {
