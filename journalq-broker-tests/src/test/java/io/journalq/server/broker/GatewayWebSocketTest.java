@@ -32,6 +32,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +42,8 @@ import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -54,9 +57,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Records in both directions over WebSockets. */
-@Timeout(120)
+@Timeout(180)
 class GatewayWebSocketTest {
     private static final int SMALL_BUFFER_BYTES = 4 * 1024;
+
+    /** More than the time of silence after which the broker closes a connection. */
+    private static final int SILENCE_LIMIT_S = 90;
 
     @TempDir
     private static Path directory;
@@ -625,6 +631,53 @@ class GatewayWebSocketTest {
         try (RawWebSocket socket = RawWebSocket.open(gateway, JSON)) {
             socket.write(java.util.Arrays.copyOf(frame(LAST | TEXT, new byte[1000]), 500));
             assertThat(socket.closeCode()).isEqualTo(1008);
+        }
+    }
+
+    /** The waits of two topics overlap, so that the socket is not read for longer than the limit of silence. */
+    @Test
+    @Tag("long")
+    void shouldKeepAClientThatSendsWhileItWaitsForAQuota(@TempDir Path other) throws Exception {
+        try (TestBroker limited = new TestBroker(other)
+                        .with("gateway.listener", "127.0.0.1:0")
+                        .start();
+                Admin admin = limited.admin()) {
+            // given
+            admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
+                            new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, "http")),
+                            List.of(new ClientQuotaAlteration.Op("consumer_byte_rate", 10_000.0)))))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+            try (KafkaProducer<byte[], byte[]> producer = limited.producer(Map.of("batch.size", 0))) {
+                for (String topic : List.of("a", "b")) {
+                    limited.createTopic(topic, 1, Map.of());
+                    for (int i = 0; i < 50; i++) {
+                        producer.send(new ProducerRecord<>(topic, new byte[topic.equals("a") ? 40_000 : 60_000]));
+                    }
+                }
+            }
+            try (RawWebSocket socket = RawWebSocket.open(new GatewayClient(limited.gatewayPort()), JSON)) {
+                socket.send(subscribe("a", ",\"from\":\"start\",\"credit\":1000"));
+                socket.send(subscribe("b", ",\"from\":\"start\""));
+
+                // when
+                CompletableFuture<Void> sent = CompletableFuture.runAsync(() -> {
+                    try {
+                        for (int i = 0; i < SILENCE_LIMIT_S; i++) {
+                            socket.send("{\"type\":\"credit\",\"records\":1}");
+                            Thread.sleep(1_000);
+                        }
+                    } catch (Exception failure) {
+                        throw new AssertionError(failure);
+                    }
+                });
+
+                // then
+                while (!sent.isDone()) {
+                    assertThat(socket.read().opcode()).isEqualTo(TEXT);
+                }
+                sent.get();
+            }
         }
     }
 

@@ -386,8 +386,10 @@ final class WebSocketSession implements UpgradedBody, MessageAssembler.Listener 
     public void onCheck() {
         boolean silent = arrivedBytes == 0;
         boolean slow = assembler.isWithinMessage() && arrivedBytes < MIN_BYTES_PER_S && !exchange.mustPause();
+        // What the client sends while the socket is not read does not arrive.
+        boolean reads = exchange.isWritable() && !exchange.mustPause();
         arrivedBytes = 0;
-        silentSeconds = silent && exchange.isWritable() ? silentSeconds + 1 : 0;
+        silentSeconds = silent && reads ? silentSeconds + 1 : 0;
         slowSeconds = slow ? slowSeconds + 1 : 0;
         if (slowSeconds >= MAX_SLOW_S) {
             close(CloseCode.POLICY, "less than 1 KiB/s of a message arrived for 5 s");
