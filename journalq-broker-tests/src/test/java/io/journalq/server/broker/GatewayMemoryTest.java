@@ -60,4 +60,37 @@ class GatewayMemoryTest {
             assertThat(tooLarge.body()).contains("total.in.flight.max.bytes");
         }
     }
+
+    @Test
+    void shouldReadABodyThatChangesATopicOnlyWhenItsMemoryIsFree() throws Exception {
+        try (TestBroker broker = new TestBroker(directory)
+                .with("gateway.listener", "127.0.0.1:0")
+                .with("total.in.flight.max.bytes", "16777216")
+                .start()) {
+            broker.createTopic("t", 1, Map.of("max.message.bytes", "33554432"));
+            GatewayClient gateway = new GatewayClient(broker.gatewayPort());
+            try (Socket second = gateway.connect()) {
+                try (Socket first = gateway.connect()) {
+                    // given
+                    sendHead(first, "/v1/topics/t/records", BYTES, BODY_BYTES);
+                    assertThat(GatewayClient.readHead(first)).startsWith("HTTP/1.1 100 ");
+
+                    // when
+                    sendHead(second, "/v1/topics", "application/json", 1_000_000);
+                    Thread.sleep(1_000);
+
+                    // then
+                    assertThat(second.getInputStream().available()).isZero();
+                }
+                assertThat(GatewayClient.readHead(second)).startsWith("HTTP/1.1 100 ");
+            }
+        }
+    }
+
+    private static void sendHead(Socket socket, String path, String type, int bodyBytes) throws Exception {
+        socket.getOutputStream()
+                .write(("POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + type
+                                + "\r\nExpect: 100-continue\r\nContent-Length: " + bodyBytes + "\r\n\r\n")
+                        .getBytes(ISO_8859_1));
+    }
 }

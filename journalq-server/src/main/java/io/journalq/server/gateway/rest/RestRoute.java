@@ -5,6 +5,7 @@ import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
+import io.journalq.server.gateway.problem.ProblemException;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpMethod;
 import java.io.ByteArrayOutputStream;
@@ -63,7 +64,14 @@ record RestRoute(HttpMethod method, String template, RouteDescription descriptio
     @Override
     public RequestBody open(HttpExchange exchange) {
         exchange.checkParameters(description);
+        if (exchange.bodyLength() > MAX_BODY_BYTES) {
+            throw tooLarge();
+        }
         return new Body(exchange);
+    }
+
+    private static ProblemException tooLarge() {
+        return JsonObject.invalid("it is larger than 1 MiB", REMEDY);
     }
 
     /** Collects the body. On the connection's loop. */
@@ -75,13 +83,20 @@ record RestRoute(HttpMethod method, String template, RouteDescription descriptio
             this.exchange = exchange;
         }
 
+        /** For the body, and its buffer while it grows. */
+        @Override
+        public long reservedBytes() {
+            long length = exchange.bodyLength();
+            return 2 * (length == HttpExchange.UNKNOWN_LENGTH ? MAX_BODY_BYTES : length);
+        }
+
         @Override
         public void onData(ByteBuf data) {
             if (method.equals(HttpMethod.GET)) {
                 throw HttpExchange.invalid("a GET request has no body", "send the parameters behind the path");
             }
             if (bytes.size() + data.readableBytes() > MAX_BODY_BYTES) {
-                throw JsonObject.invalid("it is larger than 1 MiB", RestRoute.REMEDY);
+                throw tooLarge();
             }
             try {
                 data.getBytes(data.readerIndex(), bytes, data.readableBytes());
