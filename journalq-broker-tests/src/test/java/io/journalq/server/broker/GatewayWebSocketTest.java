@@ -57,7 +57,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Records in both directions over WebSockets. */
-@Timeout(180)
+@Timeout(120)
 class GatewayWebSocketTest {
     private static final int SMALL_BUFFER_BYTES = 4 * 1024;
 
@@ -637,6 +637,7 @@ class GatewayWebSocketTest {
     /** The waits of two topics overlap, so that the socket is not read for longer than the limit of silence. */
     @Test
     @Tag("long")
+    @Timeout(180)
     void shouldKeepAClientThatSendsWhileItWaitsForAQuota(@TempDir Path other) throws Exception {
         try (TestBroker limited = new TestBroker(other)
                         .with("gateway.listener", "127.0.0.1:0")
@@ -652,7 +653,8 @@ class GatewayWebSocketTest {
                 for (String topic : List.of("a", "b")) {
                     limited.createTopic(topic, 1, Map.of());
                     for (int i = 0; i < 50; i++) {
-                        producer.send(new ProducerRecord<>(topic, new byte[topic.equals("a") ? 40_000 : 60_000]));
+                        byte[] value = new byte[topic.equals("a") ? 40_000 : 60_000];
+                        producer.send(new ProducerRecord<>(topic, value)).get(20, TimeUnit.SECONDS);
                     }
                 }
             }
