@@ -1,7 +1,7 @@
 package io.journalq.server.broker;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -29,13 +29,19 @@ final class HeapUse {
     /** The classes of all objects that survive a full collection, those with the most bytes first. */
     static List<String> histogram(long processId) throws IOException, InterruptedException {
         Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
-        Process process = new ProcessBuilder(jcmd.toString(), String.valueOf(processId), "GC.class_histogram")
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        if (process.waitFor() != 0) {
-            throw new IOException("no histogram of process " + processId + ": " + output);
+        // Not a pipe: from Java 25 on, a process stands still until its histogram is written, and can be this one.
+        Path output = Files.createTempFile("histogram", ".txt");
+        try {
+            Process process = new ProcessBuilder(jcmd.toString(), String.valueOf(processId), "GC.class_histogram")
+                    .redirectErrorStream(true)
+                    .redirectOutput(output.toFile())
+                    .start();
+            if (process.waitFor() != 0) {
+                throw new IOException("no histogram of process " + processId + ": " + Files.readString(output));
+            }
+            return Files.readAllLines(output);
+        } finally {
+            Files.delete(output);
         }
-        return output.lines().toList();
     }
 }
