@@ -56,6 +56,9 @@ producer = Producer(
         "bootstrap.servers": SERVERS,
         "acks": "all",
         "enable.idempotence": IDEMPOTENT,
+        # With more, an error of one partition makes librdkafka repeat messages of others under a new producer epoch,
+        # although they may have been appended: https://github.com/confluentinc/librdkafka/issues/4953
+        "max.in.flight.requests.per.connection": 1,
         "linger.ms": 2,
         "request.timeout.ms": REQUEST_TIMEOUT_MS,
         "socket.timeout.ms": max(REQUEST_TIMEOUT_MS + 1_000, 3_000),
