@@ -96,10 +96,12 @@ journalq_find_java() {
     printf 'journalq: JAVA_HOME=%s is not a Java %s or newer; looking for another\n' \
       "$JAVA_HOME" "$JOURNALQ_OLDEST_JAVA" >&2
   fi
+  # A service of root, for example, has no HOME.
+  journalq_user=${HOME:-/root}
   for journalq_candidate in \
     /usr/lib/jvm/* /usr/lib64/jvm/* /usr/java/* /opt/java/* /opt/*jdk* /opt/*java* \
-    "$HOME"/.sdkman/candidates/java/* "$HOME"/.jdks/* "$HOME"/.asdf/installs/java/* \
-    "$HOME"/.local/share/mise/installs/java/* \
+    "$journalq_user"/.sdkman/candidates/java/* "$journalq_user"/.jdks/* "$journalq_user"/.asdf/installs/java/* \
+    "$journalq_user"/.local/share/mise/installs/java/* \
     /Library/Java/JavaVirtualMachines/*/Contents/Home /opt/homebrew/opt/openjdk*/libexec/openjdk.jdk/Contents/Home; do
     journalq_consider "$journalq_candidate"
   done

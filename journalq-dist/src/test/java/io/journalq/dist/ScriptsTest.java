@@ -264,6 +264,23 @@ class ScriptsTest {
     }
 
     @Test
+    void shouldFindJavaWhenTheUserHasNoHome() throws IOException, InterruptedException {
+        // given a machine on which the only Java is that of the path, and a service without HOME
+        build();
+        Path env = home.resolve("bin/lib/journalq-env.sh");
+        Files.writeString(env, Files.readString(env).replaceAll("/(usr|opt|Library)/", directory + "/nowhere/"));
+        String path = fakeJava("17.0.15").resolve("bin") + ":/usr/bin:/bin";
+
+        // when
+        ScriptRun run =
+                run(Map.of("PATH", path), "env", "-u", "HOME", "checkout/bin/journalq-server", "start", "--foreground");
+
+        // then
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(run.out()).startsWith("fake 17.0.15\n");
+    }
+
+    @Test
     void shouldSayWhichJavaIsNeededWhenThereIsNone() throws IOException, InterruptedException {
         // given a machine on which the only Java is that of the path
         build();
