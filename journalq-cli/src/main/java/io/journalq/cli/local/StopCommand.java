@@ -40,7 +40,8 @@ public final class StopCommand extends LocalCommand {
     @Override
     public Integer call() throws InterruptedException {
         LocalBroker broker = broker();
-        Optional<ProcessHandle> running = broker.holder().flatMap(LockHolder::process);
+        Optional<LockHolder> holder = broker.holder();
+        Optional<ProcessHandle> running = holder.flatMap(LockHolder::process);
         if (running.isEmpty()) {
             if (broker.heldByAnUnseenProcess()) {
                 throw new CommandFailure("a broker is running with " + broker.dataDirectory()
@@ -63,7 +64,7 @@ public final class StopCommand extends LocalCommand {
                     + process.info().user().orElse("the user who started it"));
         }
         long startNs = System.nanoTime();
-        while (process.isAlive()) {
+        while (holder.flatMap(LockHolder::process).isPresent()) {
             Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
             if (waited.compareTo(timeout) >= 0) {
                 throw new CommandFailure("process " + process.pid() + " has not stopped after "

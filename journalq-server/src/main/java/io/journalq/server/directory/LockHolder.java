@@ -104,7 +104,25 @@ public record LockHolder(long processId, long startedMs, String address, String 
 
     /** The process, if it still runs and is visible from here. A process in another container is not visible. */
     public Optional<ProcessHandle> process() {
-        return ProcessHandle.of(processId).filter(ProcessHandle::isAlive).filter(this::startedThen);
+        return ProcessHandle.of(processId)
+                .filter(ProcessHandle::isAlive)
+                .filter(this::startedThen)
+                .filter(process -> !hasEnded(process));
+    }
+
+    /**
+     * Whether a process has ended, and only its parent has not asked for its exit code yet. Java counts such a process as
+     * alive. Where the first process of a container does not ask, it stays until the container ends.
+     */
+    private static boolean hasEnded(ProcessHandle process) {
+        try {
+            String state = Files.readString(
+                    Path.of("/proc", Long.toString(process.pid()), "stat"), StandardCharsets.ISO_8859_1);
+            // The name before the state is in parentheses, and may contain some itself.
+            return state.startsWith(") Z", state.lastIndexOf(')'));
+        } catch (IOException endedOrNotLinux) {
+            return false;
+        }
     }
 
     private boolean startedThen(ProcessHandle process) {

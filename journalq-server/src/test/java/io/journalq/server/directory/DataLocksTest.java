@@ -10,11 +10,15 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DataLocksTest {
+    private static final int MAX_SECONDS = 10;
+    private static final int CHECK_INTERVAL_MS = 20;
+
     @TempDir
     private Path parent;
 
@@ -129,6 +133,33 @@ class DataLocksTest {
 
         assertThat(LockHolder.read(parent)).isPresent().hasValueSatisfying(holder -> assertThat(holder.process())
                 .isEmpty());
+    }
+
+    @Test
+    void shouldFindNoProcessWhenItHasEndedAndItsParentDoesNotNotice() throws Exception {
+        // given a process that ends, and a parent that never waits for it
+        Process parentOfIt = new ProcessBuilder("sh", "-c", "sleep 0.1 & echo $!; exec sleep 60").start();
+        try (BufferedReader out = parentOfIt.inputReader()) {
+            long id = Long.parseLong(out.readLine());
+            ProcessHandle ending = ProcessHandle.of(id).orElseThrow();
+            Files.writeString(
+                    parent.resolve(".lock"),
+                    "process=" + id + "\nstarted="
+                            + ending.info().startInstant().orElseThrow().toEpochMilli() + "\n");
+            LockHolder holder = LockHolder.read(parent).orElseThrow();
+
+            // when
+            Instant deadline = Instant.now().plusSeconds(MAX_SECONDS);
+            while (holder.process().isPresent() && Instant.now().isBefore(deadline)) {
+                Thread.sleep(CHECK_INTERVAL_MS);
+            }
+
+            // then
+            assertThat(ending.isAlive()).isTrue();
+            assertThat(holder.process()).isEmpty();
+        } finally {
+            parentOfIt.destroyForcibly().waitFor();
+        }
     }
 
     @Test
