@@ -155,6 +155,21 @@ class ConfigResourcesTest {
     }
 
     @Test
+    void shouldRefuseTimesOfGroupsAtWhichNoMemberStays() throws Exception {
+        String heartbeat = "group.consumer.heartbeat.interval.ms";
+        String session = "group.consumer.session.timeout.ms";
+        assertFails(
+                alter(EVERY_BROKER, heartbeat, "45000", OpType.SET),
+                InvalidConfigurationException.class,
+                "must be less than " + session);
+        assertFails(alter(BROKER, session, "5000", OpType.SET), InvalidConfigurationException.class, heartbeat);
+
+        get(alter(EVERY_BROKER, session, "100000", OpType.SET));
+        get(alter(BROKER, heartbeat, "50000", OpType.SET));
+        assertThat(entry(BROKER, heartbeat).value()).isEqualTo("50000");
+    }
+
+    @Test
     void shouldKeepSubscriptionsOfClientMetricsWhenTheyAreMadeAndAddedTo() throws Exception {
         // given
         get(alter(METRICS, "metrics", "org.apache.kafka.producer.", OpType.SET));

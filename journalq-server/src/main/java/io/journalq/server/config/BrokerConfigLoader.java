@@ -128,13 +128,7 @@ public final class BrokerConfigLoader {
                         + name + "; listeners names " + String.join(", ", names));
             }
         }
-        int heartbeatMs = config.get(CoordinatorSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS);
-        int sessionMs = config.get(CoordinatorSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS);
-        if (heartbeatMs >= sessionMs) {
-            throw new ConfigException("group.consumer.heartbeat.interval.ms: " + heartbeatMs
-                    + " must be less than group.consumer.session.timeout.ms (" + sessionMs
-                    + "), because members without a heartbeat for that time are removed");
-        }
+        checkGroupTimes(config);
         if (config.quorumListener().isPresent()) {
             checkOfCluster(config);
         } else if (!config.clusterJoin().isEmpty()) {
@@ -147,6 +141,22 @@ public final class BrokerConfigLoader {
             if (!directories.add(directory.toAbsolutePath().normalize())) {
                 throw new ConfigException("data.directories: '" + directory + "' is named twice");
             }
+        }
+    }
+
+    /**
+     * Checks that members of the consumer protocol send heartbeats before they are removed. Also for settings that are
+     * changed while the broker runs.
+     *
+     * @throws ConfigException when they do not
+     */
+    public static void checkGroupTimes(BrokerConfig config) throws ConfigException {
+        int heartbeatMs = config.get(CoordinatorSettings.GROUP_CONSUMER_HEARTBEAT_INTERVAL_MS);
+        int sessionMs = config.get(CoordinatorSettings.GROUP_CONSUMER_SESSION_TIMEOUT_MS);
+        if (heartbeatMs >= sessionMs) {
+            throw new ConfigException("group.consumer.heartbeat.interval.ms: " + heartbeatMs
+                    + " must be less than group.consumer.session.timeout.ms (" + sessionMs
+                    + "), because members without a heartbeat for that time are removed");
         }
     }
 

@@ -29,8 +29,13 @@ public final class BrokerOverrides {
 
     /** As {@link #inForce(BrokerConfig, ResourceConfigs)}, on a broker that was started with the same settings. */
     public static BrokerConfig inForce(BrokerConfig started, ResourceConfigs resources, int nodeId) {
-        BrokerConfig config = with(started, resources.of(EVERY_BROKER), ConfigOrigin.DYNAMIC_DEFAULT);
+        BrokerConfig config = ofEveryBroker(started, resources);
         return with(config, resources.of(of(nodeId)), ConfigOrigin.DYNAMIC_BROKER);
+    }
+
+    /** {@code started}, overridden by the settings in {@code resources} for all brokers. */
+    public static BrokerConfig ofEveryBroker(BrokerConfig started, ResourceConfigs resources) {
+        return with(started, resources.of(EVERY_BROKER), ConfigOrigin.DYNAMIC_DEFAULT);
     }
 
     private static BrokerConfig with(BrokerConfig below, Map<String, String> configs, ConfigOrigin origin) {

@@ -65,14 +65,16 @@ public final class MetadataMachine {
     @FunctionalInterface
     public interface ResourceRules {
         /** Only topics can be configured. */
-        ResourceRules NONE = (resource, configs) -> "there are no settings for resources of type " + resource.kind();
+        ResourceRules NONE =
+                (resource, configs, others) -> "there are no settings for resources of type " + resource.kind();
 
         /**
          * Why {@code configs} is not a valid configuration of {@code resource}; null if it is.
          *
          * @param configs values by name
+         * @param others the configurations of all resources, with the present one of this
          */
-        String problem(ResourceId resource, Map<String, String> configs);
+        String problem(ResourceId resource, Map<String, String> configs, ResourceConfigs others);
 
         /**
          * The delivery mode of topics that set none, on a broker.
@@ -387,7 +389,7 @@ public final class MetadataMachine {
             }
             records.add(MetadataSnapshot.resourceRecord(resource, change.getKey(), change.getValue()));
         }
-        String problem = result.isEmpty() ? null : resourceRules.problem(resource, result);
+        String problem = result.isEmpty() ? null : resourceRules.problem(resource, result, state.resources());
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_CONFIG, problem);
         }

@@ -23,7 +23,7 @@ class MetadataMemoryTest {
     private static final String SETTING = "retention.ms";
 
     private final ChargedBytes memory = new ChargedBytes();
-    private final MetadataMachine machine = new MetadataMachine(LIMITS, (resource, configs) -> null, memory);
+    private final MetadataMachine machine = new MetadataMachine(LIMITS, (resource, configs, others) -> null, memory);
     private long nextId;
 
     MetadataMemoryTest() {
@@ -100,13 +100,13 @@ class MetadataMemoryTest {
 
         // a machine that loads the same state
         ChargedBytes afterRestart = new ChargedBytes();
-        MetadataMachine other = new MetadataMachine(LIMITS, (resource, configs) -> null, afterRestart);
+        MetadataMachine other = new MetadataMachine(LIMITS, (resource, configs, others) -> null, afterRestart);
         other.replay(machine.snapshot());
         assertThat(memory.bytes).isPositive().isEqualTo(afterRestart.bytes);
 
         // a machine that replaces another state with it
         ChargedBytes afterRestore = new ChargedBytes();
-        MetadataMachine restored = new MetadataMachine(LIMITS, (resource, configs) -> null, afterRestore);
+        MetadataMachine restored = new MetadataMachine(LIMITS, (resource, configs, others) -> null, afterRestore);
         TestBrokers.register(restored, LIMITS.nodeId());
         restored.replay(restored.createTopic(new TopicSpec("other", 9, 1, List.of(), Map.of()), new Uuid(2, 1))
                 .records());

@@ -2,9 +2,11 @@ package io.journalq.server.api.admin.config;
 
 import io.journalq.server.api.Feature;
 import io.journalq.server.config.BrokerConfig;
+import io.journalq.server.config.BrokerConfigLoader;
 import io.journalq.server.config.BrokerSettings;
 import io.journalq.server.config.ClientMetricsSettings;
 import io.journalq.server.config.ConfigException;
+import io.journalq.server.config.ConfigOrigin;
 import io.journalq.server.config.GroupSettings;
 import io.journalq.server.config.TopicSettings;
 import io.journalq.server.coordinator.BoundedPattern;
@@ -29,14 +31,14 @@ public final class ConfigRules implements ResourceRules {
     }
 
     @Override
-    public String problem(ResourceId resource, Map<String, String> configs) {
+    public String problem(ResourceId resource, Map<String, String> configs, ResourceConfigs others) {
         try {
             switch (resource.kind()) {
                 case GROUP -> {
                     return GroupSettings.problem(broker, configs);
                 }
                 case CLIENT_METRICS -> checkClientMetrics(configs);
-                case BROKER -> checkBroker(configs);
+                case BROKER -> checkBroker(resource, configs, others);
                 case FEATURE -> {
                     Feature feature = Feature.named(resource.name());
                     return feature == null ? "there is no feature '" + resource.name() + "'" : feature.problem(configs);
@@ -73,9 +75,16 @@ public final class ConfigRules implements ResourceRules {
         }
     }
 
-    private static void checkBroker(Map<String, String> configs) throws ConfigException {
+    private void checkBroker(ResourceId resource, Map<String, String> configs, ResourceConfigs others)
+            throws ConfigException {
+        BrokerConfig changed = broker;
+        if (!resource.equals(BrokerOverrides.EVERY_BROKER)) {
+            changed = BrokerOverrides.ofEveryBroker(broker, others);
+        }
         for (Map.Entry<String, String> config : configs.entrySet()) {
             BrokerSettings.DYNAMIC.parse(config.getKey(), config.getValue());
+            changed = changed.with(config.getKey(), config.getValue(), ConfigOrigin.DYNAMIC_BROKER);
         }
+        BrokerConfigLoader.checkGroupTimes(changed);
     }
 }
