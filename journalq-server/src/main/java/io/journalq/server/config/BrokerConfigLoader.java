@@ -29,9 +29,15 @@ public final class BrokerConfigLoader {
             "JOURNALQ_BOOTSTRAP",
             "JOURNALQ_PROFILE");
 
-    /** Variables that Kubernetes sets for a service called journalq, such as JOURNALQ_PORT_9092_TCP. */
+    /**
+     * Variables that Kubernetes sets for services called journalq or journalq-something, such as JOURNALQ_PORT_9092_TCP
+     * and JOURNALQ_CONSOLE_SERVICE_HOST.
+     */
     private static final Pattern SERVICE_VARIABLES =
-            Pattern.compile("JOURNALQ_(SERVICE_(HOST|PORT).*|PORT(_\\d+_(TCP|UDP|SCTP).*)?)");
+            Pattern.compile("JOURNALQ_(\\w+_)?(SERVICE_(HOST|PORT).*|PORT_\\d+_(TCP|UDP|SCTP).*)|JOURNALQ_PORT");
+
+    /** Another of these, JOURNALQ_CONSOLE_PORT, has an address, which the value of no setting like that would have. */
+    private static final Pattern SERVICE_ADDRESS = Pattern.compile("(tcp|udp|sctp)://.*");
 
     private static final String PKCS12 = "PKCS12";
 
@@ -257,7 +263,7 @@ public final class BrokerConfigLoader {
         List<String> variables = environment.keySet().stream()
                 .filter(variable -> variable.startsWith(ENVIRONMENT_PREFIX)
                         && !SCRIPT_VARIABLES.contains(variable)
-                        && !SERVICE_VARIABLES.matcher(variable).matches())
+                        && !isOfService(variable, environment.get(variable)))
                 .sorted()
                 .toList();
         for (String variable : variables) {
@@ -267,6 +273,11 @@ public final class BrokerConfigLoader {
             changed = at(variable, changed, name, environment.get(variable), ConfigOrigin.ENVIRONMENT);
         }
         return changed;
+    }
+
+    private static boolean isOfService(String variable, String value) {
+        return SERVICE_VARIABLES.matcher(variable).matches()
+                || (variable.endsWith("_PORT") && SERVICE_ADDRESS.matcher(value).matches());
     }
 
     private static BrokerConfig at(String where, BrokerConfig config, String name, String value, ConfigOrigin origin)

@@ -135,6 +135,24 @@ class BrokerConfigLoaderTest {
     }
 
     @Test
+    void shouldIgnoreVariablesOfOtherServicesWhoseNamesBeginLikeItsOwn() throws Exception {
+        Map<String, String> environment = Map.of(
+                "JOURNALQ_CONSOLE_SERVICE_HOST", "10.0.0.1",
+                "JOURNALQ_CONSOLE_SERVICE_PORT", "8082",
+                "JOURNALQ_CONSOLE_SERVICE_PORT_HTTP", "8082",
+                "JOURNALQ_CONSOLE_PORT", "tcp://10.0.0.1:8082",
+                "JOURNALQ_CONSOLE_PORT_8082_TCP", "tcp://10.0.0.1:8082",
+                "JOURNALQ_CONSOLE_PORT_8082_TCP_PROTO", "tcp");
+
+        BrokerConfig config = BrokerConfigLoader.load(null, environment, List.of());
+
+        assertThat(config.get(ListenerSettings.LISTENERS)).isEqualTo(ListenerSettings.LISTENERS.defaultValue());
+        assertThatThrownBy(() -> BrokerConfigLoader.load(null, Map.of("JOURNALQ_ADMIN_PORT", "9644"), List.of()))
+                .isInstanceOf(ConfigException.class)
+                .hasMessageContaining("'admin.port'");
+    }
+
+    @Test
     void shouldReachEveryKeyThroughTheEnvironment() throws Exception {
         for (ConfigKey<?> key : BrokerSettings.ALL.all()) {
             String variable = "JOURNALQ_" + key.name().toUpperCase(Locale.ROOT).replace('.', '_');
