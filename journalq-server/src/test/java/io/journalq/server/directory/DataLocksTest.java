@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DataLocksTest {
     private static final int MAX_SECONDS = 10;
     private static final int CHECK_INTERVAL_MS = 20;
+    private static final long HOUR_MS = 3_600_000L;
 
     @TempDir
     private Path parent;
@@ -136,6 +137,20 @@ class DataLocksTest {
     }
 
     @Test
+    void shouldFindTheProcessWhenTheClockOfTheMachineWasCorrected() throws IOException {
+        try (DataLocks locks = DataLocks.acquire(List.of(parent))) {
+            assertThat(locks).isNotNull();
+            // what the file says if the clock was an hour ahead when this process started
+            String text = Files.readString(parent.resolve(".lock"));
+            long startedMs = Long.parseLong(text.replaceAll("(?s).*started=(\\d+)\n.*", "$1"));
+            Path copy = Files.createDirectory(parent.resolve("copy"));
+            Files.writeString(copy.resolve(".lock"), text.replace("" + startedMs, "" + (startedMs + HOUR_MS)));
+
+            assertThat(LockHolder.read(copy).flatMap(LockHolder::process)).contains(ProcessHandle.current());
+        }
+    }
+
+    @Test
     void shouldFindNoProcessWhenItHasEndedAndItsParentDoesNotNotice() throws Exception {
         // given a process that ends, and a parent that never waits for it
         Process parentOfIt = new ProcessBuilder("sh", "-c", "sleep 0.1 & echo $!; exec sleep 60").start();
@@ -174,6 +189,6 @@ class DataLocksTest {
     void shouldLeaveOutALineThatIsStillBeingWritten() throws IOException {
         Files.writeString(parent.resolve(".lock"), "process=1\nstarted=2\nadmin=localhost:9644\naddress=localh");
 
-        assertThat(LockHolder.read(parent)).contains(new LockHolder(1, 2, null, "", null));
+        assertThat(LockHolder.read(parent)).contains(new LockHolder(1, 2, null, null, "", null));
     }
 }
