@@ -163,7 +163,7 @@ public final class StartCommand extends LocalCommand {
             throws IOException, InterruptedException {
         Process process = guard.process();
         long startNs = System.nanoTime();
-        Optional<LocalBroker> broker = ready(wanted);
+        Optional<LocalBroker> broker = ready(wanted, process);
         while (broker.isEmpty()) {
             Duration waited = Duration.ofNanos(System.nanoTime() - startNs);
             if (guard.interrupted()) {
@@ -181,15 +181,23 @@ public final class StartCommand extends LocalCommand {
             }
             terminal().showProgress("starting, " + Quantity.duration(waited) + " ...");
             Thread.sleep(CHECK_INTERVAL_MS);
-            broker = ready(wanted);
+            broker = ready(wanted, process);
         }
         terminal().endProgress();
         show(broker.get(), process, Duration.ofNanos(System.nanoTime() - startNs), log);
     }
 
-    /** Returns the addresses of the broker, once it is ready. */
-    private static Optional<LocalBroker> ready(LocalBroker wanted) {
-        return wanted.holder().map(wanted::as).filter(LocalBroker::ready);
+    /** Returns the addresses of the broker, once it is ready. Another start may be first to get the data directory. */
+    private static Optional<LocalBroker> ready(LocalBroker wanted, Process process) {
+        return wanted.holder()
+                .filter(who -> isOf(process, who.processId()))
+                .map(wanted::as)
+                .filter(LocalBroker::ready);
+    }
+
+    /** Whether an id is that of the process, or of one that it has started: a program called java can be a script. */
+    private static boolean isOf(Process process, long id) {
+        return process.pid() == id || process.descendants().anyMatch(one -> one.pid() == id);
     }
 
     private void show(LocalBroker broker, Process process, Duration took, Path log) {

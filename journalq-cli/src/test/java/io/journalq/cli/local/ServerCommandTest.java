@@ -199,6 +199,38 @@ class ServerCommandTest {
     }
 
     @Test
+    void shouldNotTakeTheBrokerOfAnotherStartForItsOwn() throws IOException {
+        // given a start that another one overtakes after both have found the directory free
+        healthStatus = 200;
+        Process other = sleeper();
+        Path lock = Files.move(directory.resolve(".lock"), directory.resolve("lock-of-other"));
+        Path home = directory.resolve("home");
+        Path script = Files.createDirectories(home.resolve("bin")).resolve("journalq-server");
+        Files.writeString(
+                script,
+                "#!/bin/sh\ncp '" + lock + "' '" + directory.resolve(".lock")
+                        + "'\nsleep 1\necho in use by another broker\nexit 1\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        try {
+            // when
+            CommandRun run = inHome(
+                    home,
+                    "start",
+                    "--set",
+                    "data.directories=" + directory,
+                    "--set",
+                    "listeners=PLAINTEXT://127.0.0.1:0");
+
+            // then
+            assertThat(run.exitCode()).isEqualTo(ExitCode.FAILED);
+            assertThat(run.err()).contains("in use by another broker", "the broker did not start (exit code 1)");
+            assertThat(run.out()).isEmpty();
+        } finally {
+            other.destroyForcibly();
+        }
+    }
+
+    @Test
     void shouldRefuseToStartWhenAnotherProgramHasThePort() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CommandRun run = run("start", "--set", "listeners=PLAINTEXT://127.0.0.1:" + taken.getLocalPort());
