@@ -144,7 +144,7 @@ public final class CoordinatorSettings {
             600_000L,
             1L,
             DAY_MS,
-            "Interval of the check for expired producers.");
+            "Interval of the check for expired committed offsets.");
     public static final ConfigKey<Integer> TRANSACTION_TOPIC_PARTITIONS = ConfigKey.ofInt(
             "transaction.state.log.num.partitions",
             ConfigUnit.NONE,
