@@ -56,20 +56,36 @@ final class ShutdownMarkers {
     }
 
     /**
+     * Notes that partitions are about to be opened. Those that follow others write before clients are served, which must
+     * not count as a clean stop if the system goes down then.
+     *
+     * @param onFailure as in {@link #writeRunning}
+     */
+    void writeOpening(BiConsumer<Path, String> onFailure) {
+        lastEnds.forEach((directory, lastEnd) -> {
+            if (lastEnd == LastEnd.CLEAN) {
+                writeRunning(directory, lastEnd, true, onFailure);
+            }
+        });
+    }
+
+    /**
      * Notes that the broker is about to serve clients.
      *
      * @param recovered whether every journal was recovered
      * @param onFailure receives each directory in which that cannot be noted, and the reason
      */
     void writeRunning(BooleanSupplier recovered, BiConsumer<Path, String> onFailure) {
-        lastEnds.forEach((directory, lastEnd) -> {
-            try {
-                ShutdownMarker.writeRunning(store, directory, lastEnd, recovered.getAsBoolean());
-            } catch (IOException failure) {
-                onFailure.accept(
-                        directory, "cannot write or delete " + ShutdownMarker.FILE_NAME + ": " + failure.getMessage());
-            }
-        });
+        lastEnds.forEach((directory, lastEnd) -> writeRunning(directory, lastEnd, recovered.getAsBoolean(), onFailure));
+    }
+
+    private void writeRunning(Path directory, LastEnd lastEnd, boolean recovered, BiConsumer<Path, String> onFailure) {
+        try {
+            ShutdownMarker.writeRunning(store, directory, lastEnd, recovered);
+        } catch (IOException failure) {
+            onFailure.accept(
+                    directory, "cannot write or delete " + ShutdownMarker.FILE_NAME + ": " + failure.getMessage());
+        }
     }
 
     /**
