@@ -2,6 +2,7 @@ package io.journalq.server.api.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.*;
@@ -34,6 +35,26 @@ class MetadataHandlerTest extends HandlerTestBase {
     void shouldReportAnErrorWhenThereIsNoSuchTopic() throws Exception {
         assertThat(error(ask(newName(), 13).topics().get(0).errorCode()))
                 .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+    }
+
+    @Test
+    void shouldDescribeATopicOnceWhenItIsNamedRepeatedly() throws Exception {
+        String topic = createTopic(2);
+        Uuid id = topicId(topic);
+        List<MetadataRequest.MetadataRequestTopic> named = List.of(
+                new MetadataRequest.MetadataRequestTopic().setName(topic),
+                new MetadataRequest.MetadataRequestTopic().setName(topic),
+                new MetadataRequest.MetadataRequestTopic().setName("a").setTopicId(id),
+                new MetadataRequest.MetadataRequestTopic().setName("b").setTopicId(id));
+
+        MetadataResponse byName =
+                call(MetadataResponse.class, new MetadataRequest().setTopics(named.subList(0, 2)), 13);
+        MetadataResponse byId = call(MetadataResponse.class, new MetadataRequest().setTopics(named.subList(2, 4)), 13);
+
+        assertThat(byName.topics()).singleElement().satisfies(one -> assertThat(one.name())
+                .isEqualTo(topic));
+        assertThat(byId.topics()).singleElement().satisfies(one -> assertThat(one.topicId())
+                .isEqualTo(id));
     }
 
     private MetadataResponse ask(String topic, int version) throws Exception {

@@ -30,6 +30,7 @@ import io.journalq.server.metadata.security.AclResourceType;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -300,7 +301,12 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             Set<String> denied,
             Map<String, ErrorCode> refusals) {
         List<MetadataResponseTopic> topics = new ArrayList<>(request.topics().size());
+        // As in Kafka, a topic is described once. Otherwise, a short request could fill the heap.
+        Set<Object> described = new HashSet<>();
         for (MetadataRequestTopic wanted : request.topics()) {
+            if (!described.add(wanted.topicId().equals(Uuid.ZERO) ? wanted.name() : wanted.topicId())) {
+                continue;
+            }
             topics.add(
                     wanted.name() != null && denied.contains(wanted.name())
                             ? new MetadataResponseTopic()

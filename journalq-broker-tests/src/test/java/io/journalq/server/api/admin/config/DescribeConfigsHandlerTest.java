@@ -35,6 +35,26 @@ class DescribeConfigsHandlerTest extends HandlerTestBase {
         assertThat(error(describe("a b", 4).errorCode())).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
     }
 
+    @Test
+    void shouldDescribeAResourceOnceWhenItIsNamedRepeatedly() throws Exception {
+        String topic = createTopic(1);
+        DescribeConfigsRequest.DescribeConfigsResource all = new DescribeConfigsRequest.DescribeConfigsResource()
+                .setResourceType(TOPIC)
+                .setResourceName(topic)
+                .setConfigurationKeys(null);
+        DescribeConfigsRequest.DescribeConfigsResource one = new DescribeConfigsRequest.DescribeConfigsResource()
+                .setResourceType(TOPIC)
+                .setResourceName(topic)
+                .setConfigurationKeys(List.of("retention.ms"));
+
+        DescribeConfigsResponse response = call(
+                DescribeConfigsResponse.class, new DescribeConfigsRequest().setResources(List.of(all, one, all)), 4);
+
+        assertThat(response.results()).hasSize(2);
+        assertThat(response.results().get(0).configs()).hasSizeGreaterThan(1);
+        assertThat(response.results().get(1).configs()).hasSize(1);
+    }
+
     private DescribeConfigsResponse.DescribeConfigsResult describe(String topic, int version) throws Exception {
         DescribeConfigsRequest request = new DescribeConfigsRequest()
                 .setResources(List.of(new DescribeConfigsRequest.DescribeConfigsResource()

@@ -17,6 +17,7 @@ import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
@@ -47,7 +48,8 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
     @Override
     public void handle(RequestContext context, DescribeConfigsRequest request) {
         List<DescribeConfigsResult> results = new ArrayList<>();
-        for (DescribeConfigsResource resource : request.resources()) {
+        // A resource is described once. Otherwise, a short request could fill the heap.
+        for (DescribeConfigsResource resource : new LinkedHashSet<>(request.resources())) {
             DescribeConfigsResult result = describe(context, resource);
             for (DescribeConfigsResourceResult config : result.configs()) {
                 if (!request.includeSynonyms()) {
