@@ -39,6 +39,22 @@ class DescribeTopicPartitionsHandlerTest extends HandlerTestBase {
         assertThat(error(response.topics().get(0).errorCode())).isEqualTo(ErrorCode.INVALID_TOPIC_EXCEPTION);
     }
 
+    @Test
+    void shouldNotBeginAgainWhenTheCursorIsFarBehindTheLastPartition() throws Exception {
+        String topic = createTopic(2);
+
+        DescribeTopicPartitionsResponse response = call(
+                DescribeTopicPartitionsResponse.class,
+                request(topic)
+                        .setCursor(new DescribeTopicPartitionsRequest.Cursor()
+                                .setTopicName(topic)
+                                .setPartitionIndex(Integer.MAX_VALUE)),
+                0);
+
+        assertThat(response.topics().get(0).partitions()).isEmpty();
+        assertThat(response.nextCursor()).isNull();
+    }
+
     private static DescribeTopicPartitionsRequest request(String topic) {
         return new DescribeTopicPartitionsRequest()
                 .setTopics(List.of(new DescribeTopicPartitionsRequest.TopicRequest().setName(topic)));

@@ -77,13 +77,14 @@ public final class DescribeTopicPartitionsHandler implements Handler<DescribeTop
                         .setErrorCode(TopicNameRules.errorOfUnknown(name).code()));
                 continue;
             }
+            int count = topic.partitions().size();
             int first = request.cursor() != null && name.equals(firstTopic)
-                    ? Math.max(0, request.cursor().partitionIndex())
+                    ? Math.max(0, Math.min(count, request.cursor().partitionIndex()))
                     : 0;
-            int end = Math.min(topic.partitions().size(), first + room);
+            int end = Math.min(count, first + room);
             topics.add(page(context, image, topic, first, end));
-            room -= Math.max(0, end - first);
-            if (end < topic.partitions().size()) {
+            room -= end - first;
+            if (end < count) {
                 context.respond(
                         response.setNextCursor(new Cursor().setTopicName(name).setPartitionIndex(end)));
                 return;
