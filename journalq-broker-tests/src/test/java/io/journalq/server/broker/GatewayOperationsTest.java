@@ -409,6 +409,45 @@ class GatewayOperationsTest {
         assertThat(gateway.get("/v1/groups/" + group).statusCode()).isEqualTo(404);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "9223372036854775807, 5, 10",
+        "-9223372036854775808, 5, 0",
+        "9223372036854775807, 9223372036854775807, 10",
+        "100, 9223372036854775807, 10",
+        "-9223372036854775808, 9223372036854775807, 0"
+    })
+    void shouldStayWithinThePartitionWhenOffsetsAreShiftedVeryFar(long shift, long from, long offset) throws Exception {
+        String topic = topic(1);
+        String group = name();
+        append(topic, 10);
+        commit(group, topic, from);
+
+        String moved = post(
+                "/v1/groups/" + group + "/offsets",
+                "{\"topic\":\"" + topic + "\",\"to\":\"shift\",\"shift\":" + shift + "}");
+
+        assertThat(moved).contains("\"offset\":" + offset + "}");
+    }
+
+    @Test
+    void shouldSetAConfigurationWhenItIsTheLargestWholeNumber() throws Exception {
+        HttpResponse<String> set = send(
+                "PATCH", "/v1/topics/" + topic(1) + "/configs", "{\"set\":{\"retention.ms\":9223372036854775807}}");
+
+        assertThat(set.statusCode()).as(set.body()).isEqualTo(200);
+        assertThat(set.body()).contains("\"to\":\"9223372036854775807\"");
+    }
+    @Test
+    void shouldRefuseToResetAQuotaThatDoesNotExist() throws Exception {
+        HttpResponse<String> reset = send(
+                "PATCH",
+                "/v1/quotas",
+                "{\"entity\":{\"user\":\"" + name() + "\"},\"reset\":[\"producer_byte_rates\"],\"execute\":true}");
+
+        assertThat(reset.statusCode()).as(reset.body()).isEqualTo(422);
+        assertThat(reset.body()).contains("producer_byte_rates");
+    }
     @Test
     void shouldSetAndRemoveAQuotaWhenExecutionIsAskedFor() throws Exception {
         String user = name();

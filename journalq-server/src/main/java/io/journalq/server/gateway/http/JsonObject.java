@@ -79,7 +79,9 @@ public final class JsonObject {
             case VALUE_FALSE -> false;
             case VALUE_NULL -> null;
             case VALUE_NUMBER_INT ->
-                parser.getText().length() > 18 ? (Object) parser.getDoubleValue() : (Object) parser.getLongValue();
+                parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
+                        ? (Object) parser.getDoubleValue()
+                        : (Object) parser.getLongValue();
             default -> parser.getDoubleValue();
         };
     }

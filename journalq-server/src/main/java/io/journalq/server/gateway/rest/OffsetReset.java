@@ -195,7 +195,7 @@ final class OffsetReset {
                         case END -> log.end();
                         case OFFSET -> wish.value();
                         case TIMESTAMP -> timed.getOrDefault(partition, log.end());
-                        case SHIFT -> before + wish.value();
+                        case SHIFT -> shifted(before, wish.value());
                     };
             moves.add(new Move(
                     partition, before == null ? -1 : before, Math.max(log.start(), Math.min(wanted, log.end()))));
@@ -207,6 +207,12 @@ final class OffsetReset {
         } else {
             respond(request, wish.group(), moves);
         }
+    }
+
+    /** @param from not negative, so that only a shift forwards can overflow: it ends behind all records */
+    private static long shifted(long from, long shift) {
+        long sum = from + shift;
+        return shift > 0 && sum < 0 ? Long.MAX_VALUE : sum;
     }
 
     private static void commit(RestRequest request, String group, List<Move> moves) {
