@@ -438,16 +438,60 @@ class GatewayOperationsTest {
         assertThat(set.statusCode()).as(set.body()).isEqualTo(200);
         assertThat(set.body()).contains("\"to\":\"9223372036854775807\"");
     }
-    @Test
-    void shouldRefuseToResetAQuotaThatDoesNotExist() throws Exception {
-        HttpResponse<String> reset = send(
-                "PATCH",
-                "/v1/quotas",
-                "{\"entity\":{\"user\":\"" + name() + "\"},\"reset\":[\"producer_byte_rates\"],\"execute\":true}");
 
-        assertThat(reset.statusCode()).as(reset.body()).isEqualTo(422);
-        assertThat(reset.body()).contains("producer_byte_rates");
+    @Test
+    void shouldListEachQuotaOnceWhenAUserIsNamedLikeTheDefault() throws Exception {
+        for (String user : List.of("null", "\"null\"")) {
+            String quota =
+                    "{\"entity\":{\"user\":" + user + "},\"set\":{\"producer_byte_rate\":5000},\"execute\":true}";
+            assertThat(send("PATCH", "/v1/quotas", quota).statusCode()).isEqualTo(200);
+        }
+        try {
+            List<String> users = new ArrayList<>();
+            String page = get("/v1/quotas?query=user=&limit=1");
+            Matcher cursor = Pattern.compile("\"cursor\":\"([^\"]+)\"").matcher(page);
+            while (cursor.find()) {
+                users.add(page);
+                page = get("/v1/quotas?query=user=&limit=1&cursor=" + cursor.group(1));
+                cursor.reset(page);
+            }
+            users.add(page);
+            assertThat(users)
+                    .filteredOn(shown -> shown.contains("{\"user\":null}"))
+                    .hasSize(1);
+            assertThat(users)
+                    .filteredOn(shown -> shown.contains("{\"user\":\"null\"}"))
+                    .hasSize(1);
+        } finally {
+            for (String user : List.of("null", "\"null\"")) {
+                send(
+                        "PATCH",
+                        "/v1/quotas",
+                        "{\"entity\":{\"user\":" + user + "},\"reset\":[\"producer_byte_rate\"],\"execute\":true}");
+            }
+        }
     }
+    @Test
+    void shouldContinueBehindAGroupWhoseNameContainsTheSeparatorOfCursors() throws Exception {
+        String topic = topic(1);
+        String prefix = name();
+        for (String end : List.of("a", "a\0b", "b")) {
+            commit(prefix + end, topic, 0);
+        }
+
+        List<String> shown = new ArrayList<>();
+        String page = get("/v1/groups?query=" + prefix + "&limit=1");
+        for (int i = 0; i < 3; i++) {
+            shown.add(page);
+            Matcher cursor = Pattern.compile("\"cursor\":\"([^\"]+)\"").matcher(page);
+            if (cursor.find()) {
+                page = get("/v1/groups?query=" + prefix + "&limit=1&cursor=" + cursor.group(1));
+            }
+        }
+
+        assertThat(shown.get(2)).contains("\"name\":\"" + prefix + "b\"").doesNotContain("\"cursor\"");
+    }
+
     @Test
     void shouldSetAndRemoveAQuotaWhenExecutionIsAskedFor() throws Exception {
         String user = name();

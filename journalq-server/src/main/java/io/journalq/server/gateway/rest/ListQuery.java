@@ -39,7 +39,7 @@ final class ListQuery {
     /** Maximum size of the items of a page. Fewer items than asked for are returned if they would be larger. */
     private static final int MAX_PAGE_BYTES = 60 * 1024;
 
-    private static final char SEPARATOR = '\0';
+    private static final char SEPARATOR = ':';
 
     private final String query;
     private final String sort;
@@ -200,18 +200,19 @@ final class ListQuery {
     }
 
     private static <T> String cursor(T last, Field<T> field, Shape<T> shape) {
-        String position = String.valueOf(field.value().apply(last))
-                + SEPARATOR
-                + shape.id().apply(last);
+        String value = String.valueOf(field.value().apply(last));
+        // With its length, because values and ids can contain any character.
+        String position = value.length() + "" + SEPARATOR + value + shape.id().apply(last);
         return Base64.getUrlEncoder().withoutPadding().encodeToString(position.getBytes(StandardCharsets.UTF_8));
     }
 
     private <T> int firstBehindCursor(List<T> sorted, Field<T> field, Shape<T> shape) {
         try {
             String position = new String(Base64.getUrlDecoder().decode(cursor), StandardCharsets.UTF_8);
-            int end = position.indexOf(SEPARATOR);
-            Object value = field.read(position.substring(0, end));
-            String id = position.substring(end + 1);
+            int start = position.indexOf(SEPARATOR) + 1;
+            int end = start + Integer.parseInt(position.substring(0, start - 1));
+            Object value = field.read(position.substring(start, end));
+            String id = position.substring(end);
             int sign = descending ? -1 : 1;
             int index = 0;
             while (index < sorted.size() && sign * compare(sorted.get(index), field, shape, value, id) <= 0) {

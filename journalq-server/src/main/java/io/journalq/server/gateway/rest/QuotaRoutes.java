@@ -25,6 +25,7 @@ final class QuotaRoutes {
     private static final int ENTRY_BYTES = 300;
 
     private static final ListQuery.Shape<EntryData> QUOTAS = new ListQuery.Shape<>(
+            QuotaRoutes::id,
             QuotaRoutes::name,
             List.of(Field.text("name", QuotaRoutes::name)),
             entry -> ENTRY_BYTES + 2 * name(entry).length());
@@ -44,6 +45,17 @@ final class QuotaRoutes {
     private static String name(EntryData entry) {
         return entry.entity().stream()
                 .map(part -> part.entityType() + "=" + part.entityName())
+                .sorted()
+                .collect(Collectors.joining(","));
+    }
+
+    /** Unlike the name, it differs for each entity: a user can be called null, too. */
+    private static String id(EntryData entry) {
+        return entry.entity().stream()
+                .map(part -> part.entityType()
+                        + (part.entityName() == null
+                                ? ""
+                                : "=" + part.entityName().length() + "=" + part.entityName()))
                 .sorted()
                 .collect(Collectors.joining(","));
     }
