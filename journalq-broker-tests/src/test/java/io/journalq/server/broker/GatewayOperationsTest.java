@@ -471,6 +471,18 @@ class GatewayOperationsTest {
             }
         }
     }
+
+    @Test
+    void shouldRefuseToResetAQuotaThatDoesNotExist() throws Exception {
+        HttpResponse<String> reset = send(
+                "PATCH",
+                "/v1/quotas",
+                "{\"entity\":{\"user\":\"" + name() + "\"},\"reset\":[\"producer_byte_rates\"],\"execute\":true}");
+
+        assertThat(reset.statusCode()).as(reset.body()).isEqualTo(422);
+        assertThat(reset.body()).contains("producer_byte_rates");
+    }
+
     @Test
     void shouldContinueBehindAGroupWhoseNameContainsTheSeparatorOfCursors() throws Exception {
         String topic = topic(1);

@@ -21,6 +21,11 @@ public final class QuotaKeys {
 
     private QuotaKeys() {}
 
+    /** Whether there is a quota of this name. */
+    public static boolean exists(String key) {
+        return OF_CLIENTS.contains(key) || OF_ADDRESSES.contains(key);
+    }
+
     /** Why a limit cannot be set; null if it can. */
     static String problem(QuotaEntity entity, String key, double limit) {
         List<String> known = entity.address() == null ? OF_CLIENTS : OF_ADDRESSES;

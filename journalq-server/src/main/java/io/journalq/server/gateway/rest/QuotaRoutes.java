@@ -2,6 +2,7 @@ package io.journalq.server.gateway.rest;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.AlterClientQuotasRequest;
 import io.journalq.common.protocol.message.AlterClientQuotasResponse;
 import io.journalq.common.protocol.message.DescribeClientQuotasRequest;
@@ -12,6 +13,7 @@ import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.ProtocolErrors;
 import io.journalq.server.gateway.rest.ListQuery.Field;
+import io.journalq.server.metadata.QuotaKeys;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -107,6 +109,11 @@ final class QuotaRoutes {
             operations.add(new AlterClientQuotasRequest.OpData().setKey(key).setValue(limit));
         }
         for (String key : body.list("reset", String.class)) {
+            if (!QuotaKeys.exists(key)) {
+                // The API ignores it, as Kafka does: the limit that was meant would stay without a word.
+                throw ProtocolErrors.problem(ErrorCode.INVALID_REQUEST, "there is no limit " + key, "quota")
+                        .exception();
+            }
             operations.add(new AlterClientQuotasRequest.OpData().setKey(key).setRemove(true));
         }
         if (operations.isEmpty()) {
