@@ -24,6 +24,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.WebSocket;
 import java.nio.charset.StandardCharsets;
@@ -48,6 +49,7 @@ import java.util.zip.GZIPOutputStream;
 import javax.net.ssl.SSLSocket;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -165,6 +167,42 @@ class GatewayTokensTest {
 
     private static String signature(String token) {
         return token.substring(token.lastIndexOf('.') + 1);
+    }
+
+    @Test
+    void shouldMoveNoOffsetsWhenThoseOfOneTopicMayNotBeMoved() throws Exception {
+        broker.with("authorization.enabled", "true").with("super.users", "User:ANONYMOUS");
+        GatewayClient gateway = start();
+        broker.createTopic("u", 1, Map.of());
+        Map<TopicPartition, OffsetAndMetadata> committed = Map.of(
+                new TopicPartition("t", 0), new OffsetAndMetadata(5),
+                new TopicPartition("u", 0), new OffsetAndMetadata(5));
+        try (Admin admin = broker.admin()) {
+            admin.alterConsumerGroupOffsets("g", committed).all().get(20, TimeUnit.SECONDS);
+            admin.createAcls(List.of(
+                            allow(ResourceType.GROUP, "g", AclOperation.READ),
+                            allow(ResourceType.TOPIC, "t", AclOperation.READ),
+                            allow(ResourceType.TOPIC, "u", AclOperation.DESCRIBE)))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+
+            HttpResponse<String> moved = gateway.send(gateway.request("/v1/groups/g/offsets")
+                    .header("Authorization", "Bearer " + token("ada"))
+                    .header("Content-Type", GatewayClient.JSON)
+                    .POST(BodyPublishers.ofString("{\"to\":\"start\",\"execute\":true}")));
+
+            assertThat(moved.statusCode()).as(moved.body()).isEqualTo(403);
+            assertThat(admin.listConsumerGroupOffsets("g")
+                            .partitionsToOffsetAndMetadata()
+                            .get(20, TimeUnit.SECONDS))
+                    .isEqualTo(committed);
+        }
+    }
+
+    private static AclBinding allow(ResourceType type, String name, AclOperation operation) {
+        return new AclBinding(
+                new ResourcePattern(type, name, PatternType.LITERAL),
+                new AccessControlEntry("User:ada", "*", operation, AclPermissionType.ALLOW));
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.journalq.server.gateway.http.JsonObject;
 import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.problem.ProtocolErrors;
+import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -224,6 +225,9 @@ final class OffsetReset {
                             .setCommittedOffset(move.offset())
                             .setCommittedMetadata(""));
         }
+        // The coordinator would change the offsets of the other topics, under a response that says that it was refused.
+        byTopic.keySet()
+                .forEach(topic -> request.exchange().checkRight(ApiKey.OFFSET_COMMIT, Right.READ_TOPIC, topic));
         OffsetCommitRequest message = new OffsetCommitRequest()
                 .setGroupId(group)
                 .setTopics(byTopic.entrySet().stream()
