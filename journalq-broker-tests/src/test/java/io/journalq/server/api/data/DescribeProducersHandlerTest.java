@@ -34,6 +34,20 @@ class DescribeProducersHandlerTest extends HandlerTestBase {
         assertThat(error(describe(newName(), 0).errorCode())).isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
     }
 
+    @Test
+    void shouldDescribeAPartitionOnceWhenItIsNamedRepeatedly() throws Exception {
+        DescribeProducersRequest.TopicRequest topic = new DescribeProducersRequest.TopicRequest()
+                .setName(createTopic(2))
+                .setPartitionIndexes(List.of(1, 0, 1));
+
+        DescribeProducersResponse response =
+                call(DescribeProducersResponse.class, new DescribeProducersRequest().setTopics(List.of(topic)), 0);
+
+        assertThat(response.topics().get(0).partitions())
+                .extracting(DescribeProducersResponse.PartitionResponse::partitionIndex)
+                .containsExactly(1, 0);
+    }
+
     private DescribeProducersResponse.PartitionResponse describe(String topic, int version) throws Exception {
         DescribeProducersRequest request = new DescribeProducersRequest()
                 .setTopics(List.of(new DescribeProducersRequest.TopicRequest()

@@ -43,6 +43,18 @@ class ConsumerGroupDescribeHandlerTest extends HandlerTestBase {
         assertThat(error(describe(newName(), 1).errorCode())).isEqualTo(ErrorCode.GROUP_ID_NOT_FOUND);
     }
 
+    @Test
+    void shouldDescribeAGroupOnceWhenItIsNamedRepeatedly() throws Exception {
+        String group = newName();
+
+        ConsumerGroupDescribeResponse response = call(
+                ConsumerGroupDescribeResponse.class,
+                new ConsumerGroupDescribeRequest().setGroupIds(List.of(group, group)),
+                1);
+
+        assertThat(response.groups()).hasSize(1);
+    }
+
     private ConsumerGroupDescribeResponse.DescribedGroup describe(String group, int version) throws Exception {
         ConsumerGroupDescribeRequest request = new ConsumerGroupDescribeRequest().setGroupIds(List.of(group));
         ConsumerGroupDescribeResponse.DescribedGroup described = call(

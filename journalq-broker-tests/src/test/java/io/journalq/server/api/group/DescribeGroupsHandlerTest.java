@@ -32,6 +32,19 @@ class DescribeGroupsHandlerTest extends HandlerTestBase {
         assertThat(describe(newName(), 0).groupState()).isEqualTo("Dead");
     }
 
+    @Test
+    void shouldDescribeAGroupOnceWhenItIsNamedRepeatedly() throws Exception {
+        String group = joinStableGroup().group();
+        String other = newName();
+
+        DescribeGroupsResponse response = call(
+                DescribeGroupsResponse.class, new DescribeGroupsRequest().setGroups(List.of(group, other, group)), 6);
+
+        assertThat(response.groups())
+                .extracting(DescribeGroupsResponse.DescribedGroup::groupId)
+                .containsExactly(group, other);
+    }
+
     private DescribeGroupsResponse.DescribedGroup describe(String group, int version) throws Exception {
         DescribeGroupsRequest request = new DescribeGroupsRequest().setGroups(List.of(group));
         DescribeGroupsResponse.DescribedGroup described =

@@ -37,6 +37,22 @@ class OffsetFetchHandlerTest extends HandlerTestBase {
                 .isEqualTo(ErrorCode.UNKNOWN_TOPIC_ID);
     }
 
+    @Test
+    void shouldReturnAllOffsetsOfAGroupOnceWhenItIsNamedRepeatedly() throws Exception {
+        String group = newName();
+        String topic = createTopic(1);
+        commitOffset(group, topic, 7);
+        OffsetFetchRequest.OffsetFetchRequestGroup all = new OffsetFetchRequest.OffsetFetchRequestGroup()
+                .setGroupId(group)
+                .setTopics(null);
+
+        OffsetFetchResponse response =
+                call(OffsetFetchResponse.class, new OffsetFetchRequest().setGroups(List.of(all, all)), 9);
+
+        assertThat(response.groups()).singleElement().satisfies(only -> assertThat(only.topics())
+                .hasSize(1));
+    }
+
     private long fetch(String group, String topic, Uuid id, int version) throws Exception {
         if (version >= FIRST_BATCHED_VERSION) {
             OffsetFetchResponse response = call(OffsetFetchResponse.class, batched(group, id), version);

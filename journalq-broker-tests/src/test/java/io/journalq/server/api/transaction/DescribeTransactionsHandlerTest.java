@@ -33,6 +33,18 @@ class DescribeTransactionsHandlerTest extends HandlerTestBase {
         assertThat(error(describe("", 0).errorCode())).isEqualTo(ErrorCode.INVALID_REQUEST);
     }
 
+    @Test
+    void shouldDescribeATransactionOnceWhenItIsNamedRepeatedly() throws Exception {
+        String id = beginTransaction(createTopic(1)).transactionalId();
+
+        DescribeTransactionsResponse response = call(
+                DescribeTransactionsResponse.class,
+                new DescribeTransactionsRequest().setTransactionalIds(List.of(id, id)),
+                0);
+
+        assertThat(response.transactionStates()).hasSize(1);
+    }
+
     private DescribeTransactionsResponse.TransactionState describe(String transactionalId, int version)
             throws Exception {
         DescribeTransactionsRequest request =

@@ -1,5 +1,6 @@
 package io.journalq.server.api.data;
 
+import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeProducersRequest;
@@ -13,7 +14,9 @@ import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Supplier;
 
 /**
@@ -43,6 +46,8 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
     public void handle(RequestContext context, DescribeProducersRequest request) {
         PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<DescribeProducersResponse.TopicResponse> topics = new ArrayList<>();
+        // A partition is described once. Otherwise, a short request could fill the heap.
+        Set<TopicPartition> described = new HashSet<>();
         for (DescribeProducersRequest.TopicRequest wanted : request.topics()) {
             List<DescribeProducersResponse.PartitionResponse> responses = new ArrayList<>();
             topics.add(new DescribeProducersResponse.TopicResponse()
@@ -51,7 +56,9 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
             boolean mayRead = context.allows(Right.READ_TOPIC, wanted.name());
             String denial = mayRead ? null : context.denial();
             for (int partition : wanted.partitionIndexes()) {
-                responses.add(mayRead ? ask(fanOut, wanted.name(), partition) : denied(partition, denial));
+                if (described.add(new TopicPartition(wanted.name(), partition))) {
+                    responses.add(mayRead ? ask(fanOut, wanted.name(), partition) : denied(partition, denial));
+                }
             }
         }
         fanOut.start(() -> context.respond(new DescribeProducersResponse().setTopics(topics)));

@@ -44,7 +44,8 @@ public final class ConsumerGroupDescribeHandler implements Handler<ConsumerGroup
 
     @Override
     public void handle(RequestContext context, ConsumerGroupDescribeRequest request) {
-        List<String> wanted = request.groupIds();
+        // Once each. Otherwise, a short request could fill the heap.
+        List<String> wanted = request.groupIds().stream().distinct().toList();
         if (Feature.GROUP_VERSION.level(images.get()) == 0) {
             context.respond(new ConsumerGroupDescribeResponse()
                     .setGroups(wanted.stream()

@@ -36,7 +36,8 @@ public final class DescribeGroupsHandler implements Handler<DescribeGroupsReques
 
     @Override
     public void handle(RequestContext context, DescribeGroupsRequest request) {
-        List<String> wanted = request.groups();
+        // Once each. Otherwise, a short request could fill the heap.
+        List<String> wanted = request.groups().stream().distinct().toList();
         OrderedResults<DescribedGroup> results = new OrderedResults<>(
                 wanted.size(), all -> context.respond(new DescribeGroupsResponse().setGroups(all)));
         for (int i = 0; i < wanted.size(); i++) {

@@ -23,8 +23,10 @@ import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.security.Right;
 import io.journalq.server.shard.coordinator.Coordinators;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
@@ -56,7 +58,7 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
     @Override
     public void handle(RequestContext context, OffsetFetchRequest request) {
         List<OffsetFetchRequestGroup> wanted = context.apiVersion() >= FIRST_BATCHED_VERSION
-                ? request.groups()
+                ? withAllOffsetsOnce(request.groups())
                 : List.of(new OffsetFetchRequestGroup()
                         .setGroupId(request.groupId())
                         .setTopics(topicsOf(request)));
@@ -79,6 +81,14 @@ public final class OffsetFetchHandler implements Handler<OffsetFetchRequest> {
                             .send(lookup.result(machine)),
                     error -> results.set(index, lookup.refusal(error)));
         }
+    }
+
+    /** All offsets of a group are returned once. Otherwise, a short request could fill the heap. */
+    private static List<OffsetFetchRequestGroup> withAllOffsetsOnce(List<OffsetFetchRequestGroup> groups) {
+        Set<String> seen = new HashSet<>();
+        return groups.stream()
+                .filter(group -> group.topics() != null || seen.add(group.groupId()))
+                .toList();
     }
 
     private static List<OffsetFetchRequestTopics> topicsOf(OffsetFetchRequest request) {

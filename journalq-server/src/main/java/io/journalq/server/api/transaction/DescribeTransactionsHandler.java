@@ -33,7 +33,8 @@ public final class DescribeTransactionsHandler implements Handler<DescribeTransa
 
     @Override
     public void handle(RequestContext context, DescribeTransactionsRequest request) {
-        List<String> asked = request.transactionalIds();
+        // Once each. Otherwise, a short request could fill the heap.
+        List<String> asked = request.transactionalIds().stream().distinct().toList();
         OrderedResults<TransactionState> results = new OrderedResults<>(
                 asked.size(), all -> context.respond(new DescribeTransactionsResponse().setTransactionStates(all)));
         for (int i = 0; i < asked.size(); i++) {

@@ -226,8 +226,7 @@ final class OffsetReset {
                             .setCommittedMetadata(""));
         }
         // The coordinator would change the offsets of the other topics, under a response that says that it was refused.
-        byTopic.keySet()
-                .forEach(topic -> request.exchange().checkRight(ApiKey.OFFSET_COMMIT, Right.READ_TOPIC, topic));
+        byTopic.keySet().forEach(topic -> request.exchange().checkRight(ApiKey.OFFSET_COMMIT, Right.READ_TOPIC, topic));
         OffsetCommitRequest message = new OffsetCommitRequest()
                 .setGroupId(group)
                 .setTopics(byTopic.entrySet().stream()
