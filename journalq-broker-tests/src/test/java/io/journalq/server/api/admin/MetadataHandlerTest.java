@@ -10,6 +10,8 @@ import io.journalq.server.api.HandlerTestBase;
 import io.journalq.server.api.ServedVersions;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class MetadataHandlerTest extends HandlerTestBase {
     @ServedVersions(ApiKey.METADATA)
@@ -35,6 +37,22 @@ class MetadataHandlerTest extends HandlerTestBase {
     void shouldReportAnErrorWhenThereIsNoSuchTopic() throws Exception {
         assertThat(error(ask(newName(), 13).topics().get(0).errorCode()))
                 .isEqualTo(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {10, 11, 12, 13})
+    void shouldReportAnErrorWhenThereIsNoTopicOfTheId(int version) throws Exception {
+        MetadataRequest request = new MetadataRequest()
+                .setTopics(List.of(new MetadataRequest.MetadataRequestTopic()
+                        .setName(version < 12 ? "" : null)
+                        .setTopicId(new Uuid(1, 2))));
+
+        MetadataResponse response = call(MetadataResponse.class, request, version);
+
+        assertThat(response.topics()).singleElement().satisfies(unknown -> {
+            assertThat(error(unknown.errorCode())).isEqualTo(ErrorCode.UNKNOWN_TOPIC_ID);
+            assertThat(unknown.topicId()).isEqualTo(new Uuid(1, 2));
+        });
     }
 
     @Test

@@ -45,6 +45,8 @@ import java.util.TreeSet;
  */
 public final class MetadataHandler implements Handler<MetadataRequest> {
     private static final int NO_LEADER = -1;
+    /** Requests can name topics by id before, but a response must have a name for each. */
+    private static final short FIRST_VERSION_WITHOUT_NAMES = 12;
 
     private final ClusterBrokers brokers;
     private final MetadataPublisher metadata;
@@ -330,7 +332,7 @@ public final class MetadataHandler implements Handler<MetadataRequest> {
             return topic != null && context.sees(Right.DESCRIBE_TOPIC, topic.name())
                     ? found(image, topic)
                     : new MetadataResponseTopic()
-                            .setName(null)
+                            .setName(context.apiVersion() < FIRST_VERSION_WITHOUT_NAMES ? "" : null)
                             .setTopicId(wanted.topicId())
                             .setErrorCode(ErrorCode.UNKNOWN_TOPIC_ID.code());
         }
