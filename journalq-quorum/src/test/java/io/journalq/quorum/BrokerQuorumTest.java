@@ -3,7 +3,13 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.Message;
+import io.journalq.common.protocol.MessageReader;
+import io.journalq.common.protocol.frame.Frames;
+import io.journalq.common.protocol.message.ApiMessages;
+import io.journalq.common.protocol.message.DescribeQuorumRequest;
+import io.journalq.common.protocol.message.DescribeQuorumResponse;
 import io.journalq.server.broker.Broker;
 import io.journalq.server.broker.StartException;
 import io.journalq.server.config.BrokerConfig;
@@ -16,10 +22,16 @@ import io.journalq.server.metadata.ClusterVersion;
 import io.journalq.server.metadata.record.RemoveTopicRecord;
 import io.journalq.server.metadata.record.SnapshotEndRecord;
 import io.journalq.server.process.LoopbackPorts;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.ReferenceCounted;
+import java.io.DataInputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
@@ -124,6 +136,50 @@ class BrokerQuorumTest {
             }
         }
         return values;
+    }
+
+    @Test
+    void shouldDescribeTheVotersInEachVersionOfTheApi() throws Exception {
+        try (Broker broker = start(quorumListener)) {
+            for (short version = 0; version <= 2; version++) {
+                DescribeQuorumResponse.PartitionData log = describeQuorum(broker, version)
+                        .topics()
+                        .get(0)
+                        .partitions()
+                        .get(0);
+
+                assertThat(log.leaderId()).as("version %s", version).isEqualTo(7);
+                boolean knowsDirectories = version == 2;
+                assertThat(log.currentVoters()).singleElement().satisfies(voter -> {
+                    assertThat(voter.replicaId()).isEqualTo(7);
+                    assertThat(voter.replicaDirectoryId().equals(io.journalq.common.id.Uuid.ZERO))
+                            .isEqualTo(!knowsDirectories);
+                });
+            }
+        }
+    }
+
+    private static DescribeQuorumResponse describeQuorum(Broker broker, short version) throws Exception {
+        DescribeQuorumRequest request = new DescribeQuorumRequest()
+                .setTopics(List.of(new DescribeQuorumRequest.TopicData()
+                        .setTopicName("__cluster_metadata")
+                        .setPartitions(List.of(new DescribeQuorumRequest.PartitionData().setPartitionIndex(0)))));
+        String[] address = broker.bootstrapServers().split(":", -1);
+        try (Socket socket = new Socket(address[0], Integer.parseInt(address[1]))) {
+            socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(WAIT_SECONDS));
+            for (ReferenceCounted part :
+                    Frames.request(UnpooledByteBufAllocator.DEFAULT, 1, "quorum-test", request, version)) {
+                ByteBuf bytes = (ByteBuf) part;
+                bytes.readBytes(socket.getOutputStream(), bytes.readableBytes());
+                bytes.release();
+            }
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            byte[] frame = new byte[in.readInt()];
+            in.readFully(frame);
+            MessageReader reader = new MessageReader(Unpooled.wrappedBuffer(frame));
+            Frames.readResponseHeader(reader, ApiKey.DESCRIBE_QUORUM, version);
+            return (DescribeQuorumResponse) ApiMessages.readResponse(ApiKey.DESCRIBE_QUORUM, reader, version);
+        }
     }
 
     @Test

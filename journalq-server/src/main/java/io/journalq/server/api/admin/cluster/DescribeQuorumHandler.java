@@ -31,7 +31,7 @@ import java.util.Objects;
 public final class DescribeQuorumHandler implements Handler<DescribeQuorumRequest> {
     private static final String METADATA_TOPIC = "__cluster_metadata";
     private static final int METADATA_PARTITION = 0;
-    private static final short FIRST_VERSION_WITH_NODES = 2;
+    private static final short FIRST_VERSION_WITH_DIRECTORIES_AND_NODES = 2;
 
     private final ClusterBrokers brokers;
     private final Controller controller;
@@ -61,10 +61,11 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
                         .map(topic -> new TopicData()
                                 .setTopicName(topic.topicName())
                                 .setPartitions(topic.partitions().stream()
-                                        .map(partition -> describe(topic.topicName(), partition.partitionIndex()))
+                                        .map(partition -> describe(
+                                                context.apiVersion(), topic.topicName(), partition.partitionIndex()))
                                         .toList()))
                         .toList());
-        if (context.apiVersion() >= FIRST_VERSION_WITH_NODES) {
+        if (context.apiVersion() >= FIRST_VERSION_WITH_DIRECTORIES_AND_NODES) {
             response.setNodes(controller.members().voters().stream()
                     .map(brokers::live)
                     .filter(Objects::nonNull)
@@ -87,7 +88,7 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
                                 .setPort(address.port())));
     }
 
-    private PartitionData describe(String topic, int partition) {
+    private PartitionData describe(short version, String topic, int partition) {
         PartitionData data = new PartitionData().setPartitionIndex(partition);
         if (!topic.equals(METADATA_TOPIC) || partition != METADATA_PARTITION) {
             return data.setErrorCode(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code())
@@ -98,7 +99,9 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
         QuorumState state = controller.quorumState();
         if (state != null) {
             return data.setHighWatermark(state.highWatermark())
-                    .setCurrentVoters(state.voters().stream().map(this::voter).toList());
+                    .setCurrentVoters(state.voters().stream()
+                            .map(voter -> voter(version, voter))
+                            .toList());
         }
         if (controller.inQuorum()) {
             return data.setErrorCode(ErrorCode.NOT_LEADER_OR_FOLLOWER.code())
@@ -112,11 +115,13 @@ public final class DescribeQuorumHandler implements Handler<DescribeQuorumReques
                         .setLastCaughtUpTimestamp(clock.millis())));
     }
 
-    private ReplicaState voter(VoterState voter) {
-        return new ReplicaState()
+    private ReplicaState voter(short version, VoterState voter) {
+        ReplicaState replica = new ReplicaState()
                 .setReplicaId(voter.nodeId())
-                .setReplicaDirectoryId(voter.directoryId())
                 .setLogEndOffset(voter.logEndOffset())
                 .setLastFetchTimestamp(clock.millis() - voter.silentMs());
+        return version >= FIRST_VERSION_WITH_DIRECTORIES_AND_NODES
+                ? replica.setReplicaDirectoryId(voter.directoryId())
+                : replica;
     }
 }
