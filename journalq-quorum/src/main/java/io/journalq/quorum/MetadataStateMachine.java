@@ -79,11 +79,8 @@ final class MetadataStateMachine extends BaseStateMachine {
         /** This broker does not lead. */
         void onNotLeader();
 
-        /** This broker is no longer a voter. */
-        void onRemoved();
-
-        /** This broker has become a voter, perhaps again. */
-        void onAdded();
+        /** This broker has become a voter, perhaps again, or is no longer one. */
+        void onVoter(boolean votes);
 
         /** A snapshot is due because of the size of the batches. */
         void onSnapshotDue();
@@ -261,10 +258,8 @@ final class MetadataStateMachine extends BaseStateMachine {
         configurationTerm = term;
         boolean votes = configuration.getPeersList().stream().anyMatch(this::isThisPeer)
                 || configuration.getOldPeersList().stream().anyMatch(this::isThisPeer);
-        if (voted && !votes) {
-            listener.onRemoved();
-        } else if (votes && !voted) {
-            listener.onAdded();
+        if (voted != votes) {
+            listener.onVoter(votes);
         }
         // A voter that catches up also sees the configurations from before it was added, perhaps for the second time.
         voted = votes;

@@ -219,13 +219,8 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
 
         @Override
-        public void onRemoved() {
-            removed = true;
-        }
-
-        @Override
-        public void onAdded() {
-            removed = false;
+        public void onVoter(boolean votes) {
+            removed = !votes;
         }
 
         @Override

@@ -72,13 +72,8 @@ class MetadataStateMachineTest {
         }
 
         @Override
-        public void onRemoved() {
-            throw new AssertionError("no voter is removed");
-        }
-
-        @Override
-        public void onAdded() {
-            throw new AssertionError("no voter is added");
+        public void onVoter(boolean votes) {
+            throw new AssertionError("no voter is added or removed");
         }
 
         @Override
