@@ -105,6 +105,15 @@ class ShardsTest {
                 }
 
                 @Override
+                public void truncate(long sizeBytes) throws IOException {
+                    if (runsShort) {
+                        runsShort = false;
+                        throw new OutOfMemoryError("Cannot reserve direct buffer memory");
+                    }
+                    super.truncate(sizeBytes);
+                }
+
+                @Override
                 public void sync() throws IOException {
                     if (failsSyncs) {
                         throw new IOException("Input/output error");
@@ -118,6 +127,9 @@ class ShardsTest {
     private volatile boolean failsWriteAhead;
     private final AtomicInteger writeAheadFailures = new AtomicInteger();
     private volatile boolean failsMoves;
+    /** The next truncation of a file fails. */
+    private volatile boolean runsShort;
+
     private long writeAheadBytes;
     private Path data;
     private Shards shards;
@@ -691,6 +703,33 @@ class ShardsTest {
             assertThat(System.nanoTime()).isLessThan(deadlineNanos);
             Thread.sleep(1);
         }
+    }
+
+    @Test
+    void shouldOpenAPartitionAgainWhenTheMemoryForItsCutIsShort() throws Exception {
+        // given a partition with two records
+        shards.partitions().open(create(partition(0))).join();
+        write(1);
+        write(1);
+        PartitionHost before = ask(0, host -> host);
+        PartitionCuts cuts = new PartitionCuts(shards.partitions(), shards.shardOf(ID, 0), blockingPool);
+
+        // when
+        runsShort = true;
+        ask(0, host -> {
+            cuts.cut(host, 1);
+            return null;
+        });
+
+        // then its leader can ask for the cut again
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (ask(0, host -> host == null || host == before)) {
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(1);
+        }
+        assertThat(runsShort).isFalse();
+        cut(1);
+        assertThat(firstEndOffset()).isEqualTo(1);
     }
 
     @Test

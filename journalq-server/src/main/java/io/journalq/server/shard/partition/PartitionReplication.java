@@ -352,7 +352,8 @@ public final class PartitionReplication {
                 cut.truncateTo(offset);
             }
             return true;
-        } catch (IOException failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
+            // Also after an error, such as too little direct memory: otherwise, nobody would open the partition again.
             log.error("cannot cut the log: partition={} offset={}", parts.name(), offset, failure);
             return false;
         }
