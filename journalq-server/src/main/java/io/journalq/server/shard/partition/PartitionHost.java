@@ -360,7 +360,8 @@ public final class PartitionHost {
         try {
             journal.checkpoint();
             return ErrorCode.NONE;
-        } catch (IOException failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
+            // Also after an error, such as too little direct memory: the request waits for the outcome.
             log.error(
                     "cannot store the start offset of the log: partition={} reason=\"{}\"", name, failure.getMessage());
             return ErrorCode.KAFKA_STORAGE_ERROR;

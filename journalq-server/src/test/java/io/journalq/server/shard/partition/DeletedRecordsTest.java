@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -55,6 +57,42 @@ class DeletedRecordsTest {
                 .startsWith("synced")
                 .endsWith(ErrorCode.NONE.name())
                 .containsOnlyOnce(ErrorCode.NONE.name());
+        partition.closeCleanly();
+    }
+
+    @Test
+    void shouldRespondWithAnErrorWhenDirectMemoryIsShort() throws IOException {
+        // given a pool whose threads outlive the errors of their work
+        AtomicBoolean isShort = new AtomicBoolean();
+        FileStore store = new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+                if (isShort.get()) {
+                    throw new OutOfMemoryError("Cannot reserve direct buffer memory");
+                }
+                super.replace(file, content, sync);
+            }
+        };
+        Executor pool = work -> {
+            isShort.set(true);
+            try {
+                work.run();
+            } catch (OutOfMemoryError ofWork) {
+                assertThat(isShort).isTrue();
+            }
+            isShort.set(false);
+        };
+        SteppedPartition partition =
+                SteppedPartition.open(store, directory, JournalConfig.DEFAULT, DeliveryMode.EVENTUAL, pool);
+        partition.append(1, EPOCH, 0, false, "value");
+        List<ErrorCode> outcomes = new ArrayList<>();
+
+        // when
+        partition.host().deleteRecordsBefore(1, 0, outcomes::add);
+        partition.loop().run();
+
+        // then
+        assertThat(outcomes).containsExactly(ErrorCode.KAFKA_STORAGE_ERROR);
         partition.closeCleanly();
     }
 
