@@ -89,7 +89,8 @@ public final class WriteAheadFrames {
 
     private boolean ensure(int moreBytes) {
         if (moreBytes > buffer.remaining()) {
-            long wanted = Math.max(2L * buffer.capacity(), (long) buffer.position() + moreBytes);
+            long wanted =
+                    Math.max(FIRST_CAPACITY_BYTES, Math.max(2L * buffer.capacity(), buffer.position() + moreBytes));
             try {
                 ByteBuffer larger = ByteBuffer.allocateDirect((int) Math.min(maxSizeBytes, wanted));
                 buffer = larger.put(buffer.flip());
@@ -116,9 +117,8 @@ public final class WriteAheadFrames {
     /** Removes all records. */
     public void clear() {
         entries.clear();
-        buffer = buffer.capacity() > MAX_KEPT_CAPACITY_BYTES
-                ? ByteBuffer.allocateDirect(Math.min(FIRST_CAPACITY_BYTES, maxSizeBytes))
-                : buffer.clear();
+        // Without a new direct buffer, which may be refused: the loop waits for this object.
+        buffer = buffer.capacity() > MAX_KEPT_CAPACITY_BYTES ? ByteBuffer.allocate(0) : buffer.clear();
     }
 
     /** Numbers the records and writes them in one call. */
