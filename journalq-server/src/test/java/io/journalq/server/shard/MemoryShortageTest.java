@@ -32,9 +32,12 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -148,6 +151,29 @@ class MemoryShortageTest {
         awaitRefusedReads(1);
 
         assertThat(CompletableFuture.runAsync(healer::close)).succeedsWithin(LIMIT_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void shouldLookForDamageWhenThereWasNoThreadForIt() throws Exception {
+        isShort = false;
+        AtomicBoolean refused = new AtomicBoolean();
+        Executor pool = work -> {
+            if (refused.compareAndSet(false, true)) {
+                throw new RejectedExecutionException("no thread can be created");
+            }
+            blockingPool.execute(work);
+        };
+        ReplicaHealer healer = new ReplicaHealer(shards, pool, CompletableFuture::join, null);
+
+        healer.onDamage(ID, 0, 0);
+
+        assertThat(refused).isTrue();
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
+        while (healer.counters().unhealed() > 0) {
+            assertThat(System.nanoTime()).isLessThan(deadlineNanos);
+            Thread.sleep(1);
+        }
+        healer.close();
     }
 
     @Test

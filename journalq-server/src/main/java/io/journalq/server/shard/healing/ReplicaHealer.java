@@ -113,8 +113,9 @@ public final class ReplicaHealer implements DamageListener {
         working = true;
         try {
             blockingPool.execute(this::healAll);
-        } catch (RejectedExecutionException stopping) {
+        } catch (RejectedExecutionException noThread) {
             working = false;
+            later(this::work, FIRST_RETRY_MS);
         }
     }
 
@@ -173,10 +174,14 @@ public final class ReplicaHealer implements DamageListener {
             long delayMs = retryMs(place);
             failed.merge(place, 1, Integer::sum);
             places.put(place, State.WAITS);
-            LoopCycle first = shards.all().get(0).cycle();
-            first.execute(() -> first.loop().schedule(() -> retry(place), delayMs));
+            later(() -> retry(place), delayMs);
         }
         counters.setUnhealed(places.size());
+    }
+
+    private void later(Runnable work, long delayMs) {
+        LoopCycle first = shards.all().get(0).cycle();
+        first.execute(() -> first.loop().schedule(work, delayMs));
     }
 
     private synchronized long retryMs(Place place) {
