@@ -378,6 +378,20 @@ class CompactionTest {
     }
 
     @Test
+    void shouldDoNothingWhenRetentionHasDeletedWhatWasDue() throws IOException {
+        append(1_000, "a=1", "a=2");
+        roll();
+        assertThat(journal.rewrites().debt(Long.MAX_VALUE, 5_000).isDue(CONFIG.compaction()))
+                .isTrue();
+        journal.deleteRecordsBefore(2);
+
+        CompactionResult result = compact(5_000);
+
+        assertThat(result.passes()).isZero();
+        assertThat(journal.segmentCount()).isEqualTo(1);
+    }
+
+    @Test
     void shouldTellWhenItIsDue() throws IOException {
         append(1_000, "a=1");
         roll();

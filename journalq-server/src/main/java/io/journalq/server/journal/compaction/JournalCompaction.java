@@ -50,7 +50,9 @@ public final class JournalCompaction {
         log.completeSwap();
         while (!job.stopped().getAsBoolean()) {
             CompactableSegments work = CompactableSegments.of(log, job.stableOffset(), job.nowMs());
-            if (log.compactedOffset() >= work.endOffset() || !retain(work.segments())) {
+            // Retention may have deleted what was due.
+            boolean isNothingDue = work.segments().isEmpty() || log.compactedOffset() >= work.endOffset();
+            if (isNothingDue || !retain(work.segments())) {
                 break;
             }
             long before = log.compactedOffset();
