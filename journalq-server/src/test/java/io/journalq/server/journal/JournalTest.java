@@ -1,6 +1,7 @@
 package io.journalq.server.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.record.RecordBatch;
 import io.journalq.server.journal.file.SystemFileStore;
@@ -124,6 +125,17 @@ class JournalTest {
             assertThat(journal.endOffset()).isEqualTo(100);
             assertThat(readAll(journal, 0)).hasSize(50);
         }
+    }
+
+    @Test
+    void shouldRefuseASearchInsteadOfFindingNothingWhenClosed() throws IOException {
+        Journal journal = open(JournalConfig.DEFAULT);
+        append(journal, 1, 100);
+        journal.close();
+
+        assertThatThrownBy(() -> TestJournals.findByTimestamp(journal, 0))
+                .isInstanceOf(IOException.class)
+                .hasMessage("the log is closed");
     }
 
     @Test

@@ -39,6 +39,14 @@ public final class JournalSearch implements AutoCloseable {
         }
     }
 
+    /** The segments. A log that was closed before the search has none, while an open one has at least one. */
+    private Segment[] held() throws IOException {
+        if (segments.length == 0) {
+            throw new IOException("the log is closed");
+        }
+        return segments;
+    }
+
     /** Returns whether to continue behind a batch. */
     @FunctionalInterface
     private interface Step {
@@ -50,7 +58,7 @@ public final class JournalSearch implements AutoCloseable {
      * state derived from batches.
      */
     public void forEachBatch(long fromOffset, BatchVisitor visitor) throws IOException {
-        for (Segment segment : segments) {
+        for (Segment segment : held()) {
             if (segment.endOffset() > fromOffset && segment.tryRetain()) {
                 try {
                     int from = segment.index().floorByOffset(fromOffset);
@@ -79,7 +87,7 @@ public final class JournalSearch implements AutoCloseable {
     public long batchTimestampMs(long offset) throws IOException {
         long[] found = {RecordBatch.NO_TIMESTAMP};
         boolean[] done = {false};
-        for (Segment segment : segments) {
+        for (Segment segment : held()) {
             if (!done[0] && segment.endOffset() > offset && segment.tryRetain()) {
                 try {
                     int from = segment.index().floorByOffset(offset);
@@ -114,7 +122,7 @@ public final class JournalSearch implements AutoCloseable {
 
     /** The first readable record at or after {@code timestampMs}; null if there is none. */
     public TimestampOffset findByTimestamp(long timestampMs) throws IOException {
-        for (Segment segment : segments) {
+        for (Segment segment : held()) {
             if (segment.maxTimestampMs() >= timestampMs && segment.endOffset() > startOffset && segment.tryRetain()) {
                 try {
                     TimestampOffset found = findIn(segment, timestampMs);
@@ -146,7 +154,7 @@ public final class JournalSearch implements AutoCloseable {
     /** The first readable record that has the largest timestamp; null if no record has a timestamp. */
     public TimestampOffset maxTimestamp() throws IOException {
         Segment newest = null;
-        for (Segment segment : segments) {
+        for (Segment segment : held()) {
             boolean readable = segment.endOffset() > startOffset && segment.maxTimestampMs() >= 0;
             if (readable && (newest == null || segment.maxTimestampMs() > newest.maxTimestampMs())) {
                 newest = segment;
@@ -170,7 +178,7 @@ public final class JournalSearch implements AutoCloseable {
      */
     private TimestampOffset newestAfterStart() throws IOException {
         TimestampOffset[] newest = new TimestampOffset[1];
-        for (Segment segment : segments) {
+        for (Segment segment : held()) {
             if (segment.endOffset() > startOffset && segment.tryRetain()) {
                 try {
                     walk(segment, segment.index().floorByOffset(startOffset), scanner -> {
