@@ -254,16 +254,23 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
                 });
     }
 
-    /** Completed with what {@code open} returns. Write-ahead files without room for a cut soon have some. */
+    /**
+     * Completed with what {@code open} returns. Write-ahead files without room for a cut soon have some, and a lack of
+     * direct memory may end soon, too.
+     */
     private CompletableFuture<RecoveredPartition> whenOpened(
             Shard shard, Supplier<RecoveredPartition> open, int attempts) {
         return CompletableFuture.completedFuture(null)
                 .thenApplyAsync(unused -> open.get(), opening)
-                .exceptionallyCompose(failure -> attempts > 1
-                                && failure.getCause() instanceof UncheckedIOException wrapped
-                                && wrapped.getCause() instanceof WritesNotVoidException
+                .exceptionallyCompose(failure -> attempts > 1 && mayPass(failure.getCause())
                         ? later(shard).thenCompose(unused -> whenOpened(shard, open, attempts - 1))
                         : CompletableFuture.failedFuture(failure));
+    }
+
+    private static boolean mayPass(Throwable failure) {
+        return failure instanceof OutOfMemoryError
+                || (failure instanceof UncheckedIOException wrapped
+                        && wrapped.getCause() instanceof WritesNotVoidException);
     }
 
     /** Completed on the loop of a shard after the time between two attempts. */

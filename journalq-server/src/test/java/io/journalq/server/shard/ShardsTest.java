@@ -81,6 +81,9 @@ class ShardsTest {
             if (broken.contains(name)) {
                 throw new IOException("Input/output error");
             }
+            if (shortages.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new OutOfMemoryError("Cannot reserve direct buffer memory");
+            }
             return super.list(directory);
         }
 
@@ -127,6 +130,8 @@ class ShardsTest {
     private volatile boolean failsWriteAhead;
     private final AtomicInteger writeAheadFailures = new AtomicInteger();
     private volatile boolean failsMoves;
+    /** So many times, a directory cannot be listed. */
+    private final AtomicInteger shortages = new AtomicInteger();
     /** The next truncation of a file fails. */
     private volatile boolean runsShort;
 
@@ -730,6 +735,16 @@ class ShardsTest {
         assertThat(runsShort).isFalse();
         cut(1);
         assertThat(firstEndOffset()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldOpenAPartitionWhenALackOfMemoryIsOver() {
+        shortages.set(2);
+
+        shards.partitions().open(create(partition(0))).join();
+
+        assertThat(isOffline()).isFalse();
+        assertThat(firstEndOffset()).isZero();
     }
 
     @Test

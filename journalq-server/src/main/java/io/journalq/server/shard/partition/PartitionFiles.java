@@ -102,7 +102,7 @@ public final class PartitionFiles {
                 transactions.producers().onPossibleLoss(journal.endOffset());
             }
             return new RecoveredPartition(topicId, name, journal, replica, transactions);
-        } catch (IOException | RuntimeException failure) {
+        } catch (IOException | RuntimeException | OutOfMemoryError failure) {
             journal.close();
             throw failure;
         }
