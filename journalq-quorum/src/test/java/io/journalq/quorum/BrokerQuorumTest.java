@@ -26,7 +26,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
-import io.netty.util.ReferenceCounted;
 import java.io.DataInputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -167,8 +166,7 @@ class BrokerQuorumTest {
         String[] address = broker.bootstrapServers().split(":", -1);
         try (Socket socket = new Socket(address[0], Integer.parseInt(address[1]))) {
             socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(WAIT_SECONDS));
-            for (ReferenceCounted part :
-                    Frames.request(UnpooledByteBufAllocator.DEFAULT, 1, "quorum-test", request, version)) {
+            for (Object part : Frames.request(UnpooledByteBufAllocator.DEFAULT, 1, "quorum-test", request, version)) {
                 ByteBuf bytes = (ByteBuf) part;
                 bytes.readBytes(socket.getOutputStream(), bytes.readableBytes());
                 bytes.release();
