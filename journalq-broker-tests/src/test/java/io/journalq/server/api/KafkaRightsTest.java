@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ApiMessage;
+import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.MessageReader;
 import io.journalq.common.protocol.frame.Frames;
 import io.journalq.common.protocol.message.ApiMessages;
@@ -12,6 +13,8 @@ import io.journalq.common.protocol.message.CreateTopicsRequest;
 import io.journalq.common.protocol.message.CreateTopicsResponse;
 import io.journalq.common.protocol.message.FindCoordinatorRequest;
 import io.journalq.common.protocol.message.FindCoordinatorResponse;
+import io.journalq.common.protocol.message.MetadataRequest;
+import io.journalq.common.protocol.message.MetadataResponse;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -91,7 +94,23 @@ class KafkaRightsTest {
                                 .setReplicationFactor((short) 1))),
                 7);
         assertThat(created.topics().get(0).errorCode()).isZero();
-        return created.topics().get(0).topicId();
+        Uuid topicId = created.topics().get(0).topicId();
+        awaitTopic(broker, topicId);
+        return topicId;
+    }
+
+    /** Waits until a broker knows a topic, of which its controller may know first. */
+    private static void awaitTopic(RightsMatrix.Broker broker, Uuid topicId) throws Exception {
+        MetadataRequest byId = new MetadataRequest()
+                .setTopics(List.of(new MetadataRequest.MetadataRequestTopic()
+                        .setTopicId(topicId)
+                        .setName(null)));
+        short error;
+        do {
+            MetadataResponse known = (MetadataResponse) broker.ask("root", "127.0.0.1", byId, 12);
+            error = known.topics().get(0).errorCode();
+        } while (error == ErrorCode.UNKNOWN_TOPIC_ID.code());
+        assertThat(error).isZero();
     }
 
     private static LocalBroker startLocal() throws Exception {
