@@ -230,6 +230,44 @@ final class GroupMemberTest {
         assertThat(heard).containsExactly("assigned 1");
     }
 
+    /** A member has only the epoch of its last whole assignment while the group waits for it to give partitions up. */
+    @Test
+    void shouldConfirmWhatItHasWhenAPartitionComesAndGoesInOneEpoch() {
+        coordinator.assign(List.of(FIRST));
+        join(builder());
+        await(() -> consumer.assignment().equals(Set.of(FIRST)));
+        await(() -> heartbeats().stream().anyMatch(GroupMemberTest::ownsOnlyTheFirst));
+        // when another partition becomes free for it, and is then taken back, between two polls
+        coordinator.assignInThisEpoch(List.of(FIRST, SECOND));
+        awaitHeartbeats(2);
+        coordinator.assignInThisEpoch(List.of(FIRST));
+        awaitHeartbeats(2);
+        int before = heartbeats().size();
+        // then the group learns that this member does not use it, once
+        await(() -> heartbeats().stream().skip(before).anyMatch(GroupMemberTest::ownsOnlyTheFirst));
+        await(() -> heartbeats().size() > before + 4);
+        assertThat(heartbeats().stream().skip(before).filter(beat -> beat.topicPartitions() != null))
+                .hasSize(1);
+        assertThat(heard).containsExactly("assigned 1");
+    }
+
+    private static boolean ownsOnlyTheFirst(ConsumerGroupHeartbeatRequest beat) {
+        return beat.memberEpoch() > 0
+                && beat.topicPartitions() != null
+                && beat.topicPartitions().size() == 1
+                && beat.topicPartitions().get(0).partitions().equals(List.of(FIRST.partition()));
+    }
+
+    /** Waits until the member has sent so many heartbeats, without polling. */
+    private void awaitHeartbeats(int count) {
+        long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+        int before = heartbeats().size();
+        while (heartbeats().size() < before + count) {
+            assertThat(System.nanoTime()).isLessThan(endNanos);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+        }
+    }
+
     /** Waits until the member has received its assignment, without polling. */
     private void awaitHeartbeatInTheLastEpoch() {
         long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);

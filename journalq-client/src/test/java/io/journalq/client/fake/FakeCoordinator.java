@@ -51,6 +51,7 @@ public final class FakeCoordinator {
     private Map<String, List<Integer>> target = new TreeMap<>();
     private int node;
     private int memberEpoch = 1;
+    private boolean targetChanged;
     private short producerEpoch = -1;
 
     FakeCoordinator(Map<String, Uuid> topicIds) {
@@ -70,6 +71,12 @@ public final class FakeCoordinator {
     /** What the member is to have, from the next epoch on. */
     public synchronized void assign(Collection<TopicPartition> partitions) {
         memberEpoch++;
+        assignInThisEpoch(partitions);
+    }
+
+    /** What the member is to have, without a new epoch: partitions have become free, or are to be revoked. */
+    public synchronized void assignInThisEpoch(Collection<TopicPartition> partitions) {
+        targetChanged = true;
         target = new TreeMap<>();
         for (TopicPartition partition : partitions) {
             target.computeIfAbsent(partition.topic(), name -> new ArrayList<>()).add(partition.partition());
@@ -139,9 +146,11 @@ public final class FakeCoordinator {
                 .setMemberId(request.memberId())
                 .setMemberEpoch(memberEpoch)
                 .setHeartbeatIntervalMs(HEARTBEAT_INTERVAL_MS);
-        if (code != 0 || (request.memberEpoch() == memberEpoch && request.topicPartitions() == null)) {
+        boolean asks = request.memberEpoch() != memberEpoch || request.topicPartitions() != null;
+        if (code != 0 || !(asks || targetChanged)) {
             return response;
         }
+        targetChanged = false;
         List<ConsumerGroupHeartbeatResponse.TopicPartitions> topics = new ArrayList<>();
         target.forEach((topic, partitions) -> topics.add(new ConsumerGroupHeartbeatResponse.TopicPartitions()
                 .setTopicId(topicIds.get(topic))

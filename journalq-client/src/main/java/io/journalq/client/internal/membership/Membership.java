@@ -158,7 +158,7 @@ public final class Membership {
         unconfirmed = false;
         heartbeat.forgetSent();
         heartbeat.own(Set.of());
-        status = new MembershipState(state, status.memberId(), Heartbeat.JOIN_EPOCH, null, failure);
+        status = new MembershipState(state, status.memberId(), Heartbeat.JOIN_EPOCH, null, 0, failure);
         boolean active = state == State.JOINING;
         if (active && ticks == null) {
             ticks = cluster.repeat(this::tick, TICK_MS);
@@ -247,7 +247,8 @@ public final class Membership {
         nextNanos = sentNanos + TimeUnit.MILLISECONDS.toNanos(Math.max(TICK_MS, response.heartbeatIntervalMs()));
         MembershipState before = status;
         Set<MembershipState.TopicIdPartition> target = Heartbeat.target(response);
-        if (target != null && before.target() != null && !target.containsAll(before.target())) {
+        boolean takesBack = target != null && before.target() != null && !target.containsAll(before.target());
+        if (takesBack) {
             unconfirmed = true;
         }
         status = new MembershipState(
@@ -255,6 +256,7 @@ public final class Membership {
                 response.memberId() == null ? before.memberId() : response.memberId(),
                 response.memberEpoch(),
                 target == null ? before.target() : target,
+                takesBack ? before.takenBack() + 1 : before.takenBack(),
                 null);
         if (!before.equals(status)) {
             onNews.run();

@@ -10,10 +10,17 @@ import java.util.Set;
  * @param memberId the id of the member
  * @param epoch the epoch of the member; 0 before it has joined
  * @param target the assigned partitions; null if the group has not assigned any yet
+ * @param takenBack how often the group has taken assigned partitions back. The thread of the consumer has to notice it
+ *     even if it has not seen that they were assigned
  * @param failure the reason for {@link State#FAILED}, otherwise null
  */
 record MembershipState(
-        State state, String memberId, int epoch, Set<TopicIdPartition> target, JournalQException failure) {
+        State state,
+        String memberId,
+        int epoch,
+        Set<TopicIdPartition> target,
+        int takenBack,
+        JournalQException failure) {
     /**
      * A partition of a topic id, as the consumer group protocol identifies it. A topic that is deleted and created
      * again has a new id.
@@ -34,7 +41,7 @@ record MembershipState(
     }
 
     static MembershipState out(String memberId) {
-        return new MembershipState(State.OUT, memberId, 0, null, null);
+        return new MembershipState(State.OUT, memberId, 0, null, 0, null);
     }
 
     boolean isIn() {
