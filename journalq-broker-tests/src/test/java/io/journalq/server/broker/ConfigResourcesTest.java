@@ -167,6 +167,16 @@ class ConfigResourcesTest {
         get(alter(EVERY_BROKER, session, "100000", OpType.SET));
         get(alter(BROKER, heartbeat, "50000", OpType.SET));
         assertThat(entry(BROKER, heartbeat).value()).isEqualTo("50000");
+
+        // and those of all brokers that would not suit the one of this broker
+        assertFails(
+                alter(EVERY_BROKER, session, "50000", OpType.SET),
+                InvalidConfigurationException.class,
+                "On broker 0: " + heartbeat);
+        assertFails(alter(EVERY_BROKER, session, "", OpType.DELETE), InvalidConfigurationException.class, heartbeat);
+        get(alter(BROKER, heartbeat, "", OpType.DELETE));
+        get(alter(EVERY_BROKER, session, "", OpType.DELETE));
+        assertThat(entry(BROKER, session).value()).isEqualTo("45000");
     }
 
     @Test

@@ -29,13 +29,17 @@ public final class BrokerOverrides {
 
     /** As {@link #inForce(BrokerConfig, ResourceConfigs)}, on a broker that was started with the same settings. */
     public static BrokerConfig inForce(BrokerConfig started, ResourceConfigs resources, int nodeId) {
-        BrokerConfig config = ofEveryBroker(started, resources);
-        return with(config, resources.of(of(nodeId)), ConfigOrigin.DYNAMIC_BROKER);
+        return ofBroker(ofEveryBroker(started, resources), resources, of(nodeId));
     }
 
     /** {@code started}, overridden by the settings in {@code resources} for all brokers. */
     public static BrokerConfig ofEveryBroker(BrokerConfig started, ResourceConfigs resources) {
         return with(started, resources.of(EVERY_BROKER), ConfigOrigin.DYNAMIC_DEFAULT);
+    }
+
+    /** {@code ofEvery}, overridden by the settings in {@code resources} for one broker. */
+    public static BrokerConfig ofBroker(BrokerConfig ofEvery, ResourceConfigs resources, ResourceId broker) {
+        return with(ofEvery, resources.of(broker), ConfigOrigin.DYNAMIC_BROKER);
     }
 
     private static BrokerConfig with(BrokerConfig below, Map<String, String> configs, ConfigOrigin origin) {

@@ -389,7 +389,9 @@ public final class MetadataMachine {
             }
             records.add(MetadataSnapshot.resourceRecord(resource, change.getKey(), change.getValue()));
         }
-        String problem = result.isEmpty() ? null : resourceRules.problem(resource, result, state.resources());
+        // Settings of a broker can depend on those that are deleted. Those of the other kinds depend on nothing.
+        boolean isUnset = result.isEmpty() && (records.isEmpty() || resource.kind() != ResourceId.Kind.BROKER);
+        String problem = isUnset ? null : resourceRules.problem(resource, result, state.resources());
         if (problem != null) {
             return Decision.refuse(ErrorCode.INVALID_CONFIG, problem);
         }

@@ -15,6 +15,7 @@ import io.journalq.server.metadata.MetadataMachine.ResourceRules;
 import io.journalq.server.metadata.ReplicatedTopicRules;
 import io.journalq.server.metadata.ResourceConfigs;
 import io.journalq.server.metadata.ResourceId;
+import io.journalq.server.metadata.ResourceId.Kind;
 import java.util.Map;
 
 /** The valid settings of groups, client metrics subscriptions, brokers and features. Immutable, any thread. */
@@ -77,14 +78,29 @@ public final class ConfigRules implements ResourceRules {
 
     private void checkBroker(ResourceId resource, Map<String, String> configs, ResourceConfigs others)
             throws ConfigException {
-        BrokerConfig changed = broker;
-        if (!resource.equals(BrokerOverrides.EVERY_BROKER)) {
-            changed = BrokerOverrides.ofEveryBroker(broker, others);
-        }
+        boolean isOfAll = resource.equals(BrokerOverrides.EVERY_BROKER);
+        BrokerConfig changed = isOfAll ? broker : BrokerOverrides.ofEveryBroker(broker, others);
         for (Map.Entry<String, String> config : configs.entrySet()) {
             BrokerSettings.DYNAMIC.parse(config.getKey(), config.getValue());
             changed = changed.with(config.getKey(), config.getValue(), ConfigOrigin.DYNAMIC_BROKER);
         }
         BrokerConfigLoader.checkGroupTimes(changed);
+        if (isOfAll) {
+            checkGroupTimesOfEach(changed, others);
+        }
+    }
+
+    /** A broker can have one of the times of its own, and the other one of all brokers. */
+    private static void checkGroupTimesOfEach(BrokerConfig ofEvery, ResourceConfigs others) throws ConfigException {
+        for (String name : others.ofKind(Kind.BROKER).keySet()) {
+            ResourceId one = new ResourceId(Kind.BROKER, name);
+            if (!one.equals(BrokerOverrides.EVERY_BROKER)) {
+                try {
+                    BrokerConfigLoader.checkGroupTimes(BrokerOverrides.ofBroker(ofEvery, others, one));
+                } catch (ConfigException wrong) {
+                    throw new ConfigException("On broker " + name + ": " + wrong.getMessage());
+                }
+            }
+        }
     }
 }
