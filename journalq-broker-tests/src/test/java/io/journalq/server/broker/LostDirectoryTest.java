@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.server.directory.DirectoryWatch;
+import io.journalq.server.journal.ShutdownMarker;
 import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.SystemFileStore;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -206,6 +208,44 @@ class LostDirectoryTest {
 
         // then
         assertThat(produce(lost)).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR.code());
+    }
+
+    @Test
+    void shouldCreateNoPartitionAgainWhenItsDirectoryCannotBeWrittenAtTheStart() throws Exception {
+        // given
+        startWithTwo("consistent");
+        int first = partitionIn(directories[0]);
+        int second = partitionIn(directories[1]);
+        broker.stop();
+
+        // when
+        broker.start(new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+                refuseMarker(file);
+                super.replace(file, content, sync);
+            }
+
+            @Override
+            public void delete(Path file) throws IOException {
+                refuseMarker(file);
+                super.delete(file);
+            }
+
+            private void refuseMarker(Path file) throws IOException {
+                if (file.equals(directories[1].resolve(ShutdownMarker.FILE_NAME))) {
+                    throw new IOException("Input/output error");
+                }
+            }
+        });
+
+        // then its partition is offline, and not a new one in the other directory
+        assertThat(produce(first)).isEqualTo(ErrorCode.NONE.code());
+        assertThat(produce(second)).isEqualTo(ErrorCode.KAFKA_STORAGE_ERROR.code());
+        try (Stream<Path> names = Files.list(directories[0])) {
+            assertThat(names.filter(path -> path.toString().endsWith("-" + second)))
+                    .isEmpty();
+        }
     }
 
     @Test

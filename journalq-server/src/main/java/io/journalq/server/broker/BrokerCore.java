@@ -395,7 +395,7 @@ public final class BrokerCore implements AutoCloseable {
         LeftPartitions left = new LeftPartitions(shards.partitions(), directories.partitionNames());
         directories.reportOrphans(left.deleteRemoved(image, removedTopics.take())::contains);
         MetadataDelta all = MetadataDelta.ofAll(image);
-        markers.writeOpening(this::takeOffline);
+        markers.writeOpening();
         waiting.join(shards.partitions().open(all));
         Map<Uuid, List<Integer>> incomplete = shards.partitions().takeIncomplete();
         if (inCluster) {

@@ -13,12 +13,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the data directories tell about the last run of the broker, and what they will tell the next one. Used by the
  * thread that opens and closes the broker, unless a method says otherwise; blocks.
  */
 final class ShutdownMarkers {
+    private static final Logger log = LoggerFactory.getLogger(ShutdownMarkers.class);
+
     private final FileStore store;
     private final Map<Path, LastEnd> lastEnds = new LinkedHashMap<>();
     /** Nothing is written to these directories any more, because another directory may be mounted in their place. */
@@ -59,12 +63,13 @@ final class ShutdownMarkers {
      * Notes that partitions are about to be opened. Those that follow others write before clients are served, which must
      * not count as a clean stop if the system goes down then.
      *
-     * @param onFailure as in {@link #writeRunning}
+     * <p>If that cannot be noted, {@link #writeRunning} tries again. A directory that was offline already would not be
+     * searched for its partitions, and they would be created in another one.
      */
-    void writeOpening(BiConsumer<Path, String> onFailure) {
+    void writeOpening() {
         lastEnds.forEach((directory, lastEnd) -> {
             if (lastEnd == LastEnd.CLEAN) {
-                writeRunning(directory, lastEnd, true, onFailure);
+                writeRunning(directory, lastEnd, true, (failed, reason) -> log.warn("{}: {}", failed, reason));
             }
         });
     }
