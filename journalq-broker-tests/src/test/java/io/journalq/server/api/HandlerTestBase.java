@@ -14,6 +14,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -61,6 +63,15 @@ public abstract class HandlerTestBase {
 
     protected static ByteBuf bytes(String text) {
         return Unpooled.copiedBuffer(text, StandardCharsets.UTF_8);
+    }
+
+    /** 65,536 names with the same hash code, which a client can choose. */
+    protected static List<String> namesWithOneHash() {
+        return IntStream.range(0, 1 << 16)
+                .mapToObj(bits -> IntStream.range(0, 16)
+                        .mapToObj(bit -> (bits >> bit & 1) == 0 ? "Aa" : "BB")
+                        .collect(Collectors.joining()))
+                .toList();
     }
 
     /** Creates a topic; returns its name. */

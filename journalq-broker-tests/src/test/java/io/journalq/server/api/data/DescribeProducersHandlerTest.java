@@ -48,6 +48,20 @@ class DescribeProducersHandlerTest extends HandlerTestBase {
                 .containsExactly(1, 0);
     }
 
+    @Test
+    void shouldRespondSoonWhenTopicsHaveTheSameHash() throws Exception {
+        DescribeProducersRequest request = new DescribeProducersRequest()
+                .setTopics(namesWithOneHash().stream()
+                        .map(name -> new DescribeProducersRequest.TopicRequest()
+                                .setName(name)
+                                .setPartitionIndexes(List.of(0)))
+                        .toList());
+
+        assertThat(call(DescribeProducersResponse.class, request, 0).topics())
+                .hasSize(request.topics().size())
+                .allSatisfy(topic -> assertThat(topic.partitions()).hasSize(1));
+    }
+
     private DescribeProducersResponse.PartitionResponse describe(String topic, int version) throws Exception {
         DescribeProducersRequest request = new DescribeProducersRequest()
                 .setTopics(List.of(new DescribeProducersRequest.TopicRequest()

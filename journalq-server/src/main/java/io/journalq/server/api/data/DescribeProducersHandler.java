@@ -1,6 +1,5 @@
 package io.journalq.server.api.data;
 
-import io.journalq.common.id.TopicPartition;
 import io.journalq.common.protocol.ApiKey;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.DescribeProducersRequest;
@@ -14,8 +13,10 @@ import io.journalq.server.security.Right;
 import io.journalq.server.shard.Shards;
 import io.journalq.server.shard.partition.PartitionHost;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -47,7 +48,7 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
         PartitionFanOut fanOut = new PartitionFanOut(context.cycle(), images.get(), shards);
         List<DescribeProducersResponse.TopicResponse> topics = new ArrayList<>();
         // A partition is described once. Otherwise, a short request could fill the heap.
-        Set<TopicPartition> described = new HashSet<>();
+        Map<String, Set<Integer>> described = new HashMap<>();
         for (DescribeProducersRequest.TopicRequest wanted : request.topics()) {
             List<DescribeProducersResponse.PartitionResponse> responses = new ArrayList<>();
             topics.add(new DescribeProducersResponse.TopicResponse()
@@ -55,8 +56,9 @@ public final class DescribeProducersHandler implements Handler<DescribeProducers
                     .setPartitions(responses));
             boolean mayRead = context.allows(Right.READ_TOPIC, wanted.name());
             String denial = mayRead ? null : context.denial();
+            Set<Integer> numbers = described.computeIfAbsent(wanted.name(), name -> new HashSet<>());
             for (int partition : wanted.partitionIndexes()) {
-                if (described.add(new TopicPartition(wanted.name(), partition))) {
+                if (numbers.add(partition)) {
                     responses.add(mayRead ? ask(fanOut, wanted.name(), partition) : denied(partition, denial));
                 }
             }

@@ -34,6 +34,20 @@ class AlterConfigsHandlerTest extends HandlerTestBase {
         assertThat(topicConfig(topic, "retention.ms").value()).isEqualTo("5000");
     }
 
+    @Test
+    void shouldRespondSoonWhenNamesHaveTheSameHash() throws Exception {
+        AlterConfigsRequest request = new AlterConfigsRequest()
+                .setResources(namesWithOneHash().stream()
+                        .map(name -> new AlterConfigsRequest.AlterConfigsResource()
+                                .setResourceType(TOPIC)
+                                .setResourceName(name)
+                                .setConfigs(List.of()))
+                        .toList());
+
+        assertThat(call(AlterConfigsResponse.class, request, 2).responses())
+                .hasSize(request.resources().size());
+    }
+
     private ErrorCode alter(String topic, String retentionMs, int version) throws Exception {
         AlterConfigsRequest request = new AlterConfigsRequest()
                 .setResources(List.of(new AlterConfigsRequest.AlterConfigsResource()

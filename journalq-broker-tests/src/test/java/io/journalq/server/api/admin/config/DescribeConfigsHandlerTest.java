@@ -55,6 +55,20 @@ class DescribeConfigsHandlerTest extends HandlerTestBase {
         assertThat(response.results().get(1).configs()).hasSize(1);
     }
 
+    @Test
+    void shouldRespondSoonWhenNamesHaveTheSameHash() throws Exception {
+        DescribeConfigsRequest request = new DescribeConfigsRequest()
+                .setResources(namesWithOneHash().stream()
+                        .map(name -> new DescribeConfigsRequest.DescribeConfigsResource()
+                                .setResourceType(TOPIC)
+                                .setResourceName(name)
+                                .setConfigurationKeys(null))
+                        .toList());
+
+        assertThat(call(DescribeConfigsResponse.class, request, 4).results())
+                .hasSize(request.resources().size());
+    }
+
     private DescribeConfigsResponse.DescribeConfigsResult describe(String topic, int version) throws Exception {
         DescribeConfigsRequest request = new DescribeConfigsRequest()
                 .setResources(List.of(new DescribeConfigsRequest.DescribeConfigsResource()

@@ -79,9 +79,15 @@ public final class ConfigAlteration {
      */
     record ResourceAlteration(byte type, String name, boolean replacesAll, List<Change> changes) {}
 
-    private record ResourceKey(byte type, String name) {
+    /** Comparable, so that a map of keys stays fast if a client chooses names with equal hash codes. */
+    private record ResourceKey(byte type, String name) implements Comparable<ResourceKey> {
         static ResourceKey of(ResourceAlteration resource) {
             return new ResourceKey(resource.type(), resource.name());
+        }
+
+        @Override
+        public int compareTo(ResourceKey other) {
+            return type == other.type ? name.compareTo(other.name) : Byte.compare(type, other.type);
         }
     }
 

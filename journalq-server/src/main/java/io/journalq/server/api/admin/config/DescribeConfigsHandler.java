@@ -17,8 +17,9 @@ import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.TopicNameRules;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * DescribeConfigs, versions 1 to 4: the settings of topics, groups, client metrics subscriptions and this broker, with
@@ -49,7 +50,11 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
     public void handle(RequestContext context, DescribeConfigsRequest request) {
         List<DescribeConfigsResult> results = new ArrayList<>();
         // A resource is described once. Otherwise, a short request could fill the heap.
-        for (DescribeConfigsResource resource : new LinkedHashSet<>(request.resources())) {
+        Set<String> described = new HashSet<>();
+        for (DescribeConfigsResource resource : request.resources()) {
+            if (!described.add(text(resource))) {
+                continue;
+            }
             DescribeConfigsResult result = describe(context, resource);
             for (DescribeConfigsResourceResult config : result.configs()) {
                 if (!request.includeSynonyms()) {
@@ -62,6 +67,12 @@ public final class DescribeConfigsHandler implements Handler<DescribeConfigsRequ
             results.add(result);
         }
         context.respond(new DescribeConfigsResponse().setResults(results));
+    }
+
+    /** All that is asked of a resource. A set of texts stays fast if a client chooses names with equal hash codes. */
+    private static String text(DescribeConfigsResource resource) {
+        String name = resource.resourceName();
+        return resource.resourceType() + " " + name.length() + " " + name + resource.configurationKeys();
     }
 
     private DescribeConfigsResult describe(RequestContext context, DescribeConfigsResource resource) {
