@@ -393,6 +393,47 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldShiftOffsetsOnceWhenAnEarlierPreviewArrivesMeanwhile() throws Exception {
+        fill(1);
+        browser.get(address + "/#/groups/g");
+        press("Reset offsets");
+        find("dialog select").sendKeys("the committed offset plus");
+        find("dialog input[type=number]").sendKeys("10");
+
+        browser.executeScript(
+                """
+                const real = window.fetch;
+                const button = () => [...document.querySelectorAll("dialog .main-action")].at(-1);
+                const until = async (condition) => {
+                  while (!condition()) {
+                    await new Promise((resolve) => setTimeout(resolve, 20));
+                  }
+                };
+                let previews = 0;
+                let pressed = false;
+                window.resets = 0;
+                window.fetch = async (path, options) => {
+                  if (options?.method === "POST" && JSON.parse(options.body).execute) {
+                    window.resets++;
+                    await until(() => pressed);
+                  } else if (options?.method === "POST" && ++previews === 2) {
+                    await until(() => window.resets);
+                    setTimeout(() => {
+                      button().click();
+                      pressed = true;
+                    }, 1000);
+                  }
+                  return real(path, options);
+                };
+                button().click();
+                button().click();
+                until(() => button().textContent.startsWith("Reset")).then(() => button().click());""");
+
+        awaitText("The offsets were reset");
+        assertThat((Long) browser.executeScript("return window.resets")).isEqualTo(1);
+    }
+
+    @Test
     void shouldChangeASettingAfterThePreviewWhenAUserAsks() throws Exception {
         fill(1);
         browser.get(address + "/#/topics/t0/configuration");

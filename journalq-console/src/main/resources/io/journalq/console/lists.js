@@ -315,7 +315,7 @@ function ResetDialog({ group, members, onClose, onDone }) {
   };
   const run = (wish, execute) => async (event) => {
     event?.preventDefault();
-    if (execute && resets.current) {
+    if (resets.current) {
       return; // pressed twice: a shift would move the offsets twice
     }
     resets.current = execute;
@@ -331,7 +331,9 @@ function ResetDialog({ group, members, onClose, onDone }) {
       setPreview();
       setFailure(problem);
     }
-    resets.current = false;
+    if (execute) {
+      resets.current = false; // not when an earlier preview arrives
+    }
   };
   return html`<${Dialog} title=${`Reset the offsets of ${group}`} onClose=${onClose}>
     ${members > 0 && html`<div class="note warn"><p>The group has ${plural(members, "member")}. Stop its consumers first.</p></div>`}
