@@ -81,8 +81,8 @@ public final class Producer implements AutoCloseable {
     }
 
     /**
-     * Adds one record to the next batch of its partition and returns. Blocks only while the buffer memory is full or
-     * the metadata of the topic is not known.
+     * Adds one record to the next batch of its partition and returns. Blocks only while the buffer memory is full, the
+     * metadata of the topic is not known, or do not contain the partition, which may have been added a moment ago.
      *
      * @return completes when the record is acknowledged or has failed. It completes on a thread of the client, so
      *     dependent stages must not block

@@ -34,6 +34,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -143,6 +144,15 @@ final class ClientAndBrokerTest {
                             ProducerRecord.builder("orders").partition(3).build()))
                     .isInstanceOf(UnknownTopicException.class)
                     .hasMessageContaining("it has 3");
+            // and a stage, on the thread that receives metadata, does not wait for them
+            CompletableFuture<RecordMetadata> nowhere = producer.sendAsync(
+                            ProducerRecord.builder("orders").partition(0).build())
+                    .thenCompose(sent -> producer.sendAsync(
+                            ProducerRecord.builder("orders").partition(3).build()));
+            assertThat(nowhere)
+                    .failsWithin(Duration.ofSeconds(5))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(UnknownTopicException.class);
         }
     }
 

@@ -335,7 +335,8 @@ public final class Sender implements AutoCloseable {
     /**
      * Returns the lanes of a topic to which a record is sent.
      *
-     * @param partition the chosen partition, which may have been added a moment ago, or {@code ANY_PARTITION}
+     * @param partition the chosen partition, which may have been added a moment ago, or {@code ANY_PARTITION}. A stage
+     *     of a future, which runs on the event loop, does not wait for it: the metadata could not arrive
      */
     private TopicLanes topicToSend(String name, int partition) {
         requireOpen();
@@ -343,7 +344,7 @@ public final class Sender implements AutoCloseable {
             config.sealer().prepare(name);
         }
         TopicLanes topic = topic(name);
-        if (partition >= topic.partitionCount()) {
+        if (partition >= topic.partitionCount() && !clientLoop.eventLoop().inEventLoop()) {
             topic.follow(loop.cluster()
                     .metadata()
                     .awaitPartition(
