@@ -258,7 +258,7 @@ final class GroupMemberTest {
                 && beat.topicPartitions().get(0).partitions().equals(List.of(FIRST.partition()));
     }
 
-    /** Waits until the member has sent so many heartbeats, without polling. */
+    /** Waits until the member has sent {@code count} more heartbeats, without polling. */
     private void awaitHeartbeats(int count) {
         long endNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         int before = heartbeats().size();

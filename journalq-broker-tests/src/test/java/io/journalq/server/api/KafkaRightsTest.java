@@ -99,7 +99,7 @@ class KafkaRightsTest {
         return topicId;
     }
 
-    /** Waits until a broker knows a topic, of which its controller may know first. */
+    /** Waits until a broker knows a topic. Its controller may know it first. */
     private static void awaitTopic(RightsMatrix.Broker broker, Uuid topicId) throws Exception {
         MetadataRequest byId = new MetadataRequest()
                 .setTopics(List.of(new MetadataRequest.MetadataRequestTopic()

@@ -130,7 +130,7 @@ class ShardsTest {
     private volatile boolean failsWriteAhead;
     private final AtomicInteger writeAheadFailures = new AtomicInteger();
     private volatile boolean failsMoves;
-    /** So many times, a directory cannot be listed. */
+    /** Number of times that a directory cannot be listed. */
     private final AtomicInteger shortages = new AtomicInteger();
     /** The next truncation of a file fails. */
     private volatile boolean runsShort;
