@@ -15,8 +15,8 @@ import org.slf4j.LoggerFactory;
  *
  * <ul>
  *   <li>{@code clean}: every journal was closed.
- *   <li>{@code running} and a boot id of the system: a broker recovered all journals in the directory during that boot.
- *       During the same boot, all data written since then is in the page cache.
+ *   <li>{@code running} and a boot id of the system: during that boot, a broker recovered all journals in the directory,
+ *       or began to open them after a clean stop. During the same boot, all data written since then is in the page cache.
  *   <li>{@code running-after-loss} and a boot id: the same, and the system went down after the last clean stop.
  * </ul>
  *
@@ -54,10 +54,10 @@ public final class ShutdownMarker {
     }
 
     /**
-     * Records that the broker is about to serve clients.
+     * Records that the broker is about to write to the journals, or to serve clients.
      *
      * @param lastEnd how the last run ended
-     * @param recovered whether every journal in {@code dataDirectory} was recovered
+     * @param recovered whether every journal in {@code dataDirectory} was recovered, or closed by the last run
      * @throws IOException if the file can be neither written nor deleted. In this case the next start may assume that
      *     this run ended cleanly, so nothing may be written to the directory
      */
