@@ -91,8 +91,13 @@ public final class HostileMeasurement {
      * Measures the latency beside a load.
      *
      * @param count number of connections or threads of the load
+     * @param unreported rounds before those that are reported
      */
-    public Outcome measure(HostileLoad load, int count, int rounds) throws IOException, InterruptedException {
+    public Outcome measure(HostileLoad load, int count, int unreported, int rounds)
+            throws IOException, InterruptedException {
+        for (int i = 0; i < unreported; i++) {
+            round(load, count);
+        }
         List<Round> all = new ArrayList<>();
         for (int i = 0; i < rounds; i++) {
             all.add(round(load, count));
