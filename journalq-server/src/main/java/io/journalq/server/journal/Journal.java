@@ -9,6 +9,7 @@ import io.journalq.server.journal.read.JournalSearch;
 import io.journalq.server.journal.read.JournalSlice;
 import io.journalq.server.journal.read.RangeCheck;
 import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.RecoveryRules;
 import io.journalq.server.journal.segment.Segment;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
@@ -121,26 +122,25 @@ public final class Journal implements AutoCloseable {
      */
     public static Journal open(FileStore store, Path directory, JournalConfig config, Executor background)
             throws IOException {
-        return open(store, directory, config, Integer.MAX_VALUE, false, background);
+        return open(store, directory, config, Integer.MAX_VALUE, RecoveryRules.ALONE, background);
     }
 
     /**
      * Like {@link #open(FileStore, Path, JournalConfig, Executor)}, for a replica.
      *
      * @param newestLeaderEpoch no batch can have a newer leader epoch: a batch that has one is damaged
-     * @param endsAtDamage whether the log ends at the first damage after a power loss, because other replicas have the
-     *     batches behind it. Otherwise, those are kept if the damage can be a flipped bit
+     * @param rules how damage is told from what other replicas have
      */
     public static Journal open(
             FileStore store,
             Path directory,
             JournalConfig config,
             int newestLeaderEpoch,
-            boolean endsAtDamage,
+            RecoveryRules rules,
             Executor background)
             throws IOException {
         JournalRecovery.Recovered recovered =
-                new JournalRecovery(store, directory, config, newestLeaderEpoch, endsAtDamage).run();
+                new JournalRecovery(store, directory, config, newestLeaderEpoch, rules).run();
         Journal journal = new Journal(store, directory, config, background, recovered);
         if (recovered.unvouched()) {
             journal.flusher.stateChanged();
@@ -194,8 +194,8 @@ public final class Journal implements AutoCloseable {
      * Appends the batches that a leader sent, with the offsets and leader epochs that they have, and keeps references
      * until {@link #write}. Appends all of them or none. The bytes must not change until then.
      *
-     * <p>Offsets may have gaps, as compaction leaves them. However, recovery takes a gap before the last batch of the log
-     * for a damaged offset, and removes that batch, until a checkpoint covers it.
+     * <p>Offsets may have gaps, as compaction leaves them. Recovery takes a gap before the last batch of the log for a
+     * damaged offset, unless {@link RecoveryRules#mayEndBehindGap}.
      *
      * @param run whole batches back to back between its reader and writer index
      * @param leaderEpoch epoch of that leader; no batch is newer

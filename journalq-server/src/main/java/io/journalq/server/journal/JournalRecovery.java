@@ -8,6 +8,7 @@ import io.journalq.server.journal.file.SyncNotBegunException;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.EpochCheck;
 import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.RecoveryRules;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.segment.SegmentRecovery;
 import io.journalq.server.journal.segment.SegmentState;
@@ -41,8 +42,7 @@ final class JournalRecovery {
     private final FileStore store;
     private final Path directory;
     private final JournalConfig config;
-    /** Whether nothing behind damage is kept after a power loss. */
-    private final boolean endsAtDamage;
+    private final RecoveryRules rules;
 
     private final LeaderEpochs epochs = new LeaderEpochs();
     private final EpochCheck epochCheck;
@@ -62,9 +62,8 @@ final class JournalRecovery {
     /** A sync failed in the previous process. */
     private boolean fenced;
 
-    JournalRecovery(
-            FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, boolean endsAtDamage) {
-        this.endsAtDamage = endsAtDamage;
+    JournalRecovery(FileStore store, Path directory, JournalConfig config, int newestLeaderEpoch, RecoveryRules rules) {
+        this.rules = rules;
         this.store = store;
         this.directory = directory;
         this.config = config;
@@ -139,7 +138,7 @@ final class JournalRecovery {
     /** Finds damage behind the newest snapshot without changing anything; see {@link Journal#openWhole}. */
     static void checkWhole(FileStore store, Path directory) throws IOException {
         JournalRecovery recovery =
-                new JournalRecovery(store, directory, JournalConfig.DEFAULT, Integer.MAX_VALUE, false);
+                new JournalRecovery(store, directory, JournalConfig.DEFAULT, Integer.MAX_VALUE, RecoveryRules.ALONE);
         List<String> names = store.list(directory);
         JournalCheckpoint checkpoint = names.contains(JournalCheckpoint.FILE_NAME) ? recovery.readCheckpoint() : null;
         if (checkpoint != null) {
@@ -544,8 +543,7 @@ final class JournalRecovery {
         Segment segment = state == null
                 ? Segment.at(store, logPath, baseOffset, config.indexIntervalBytes())
                 : Segment.restored(store, directory, state, config.indexIntervalBytes());
-        new SegmentRecovery(
-                        segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower, endsAtDamage)
+        new SegmentRecovery(segment, (int) fileBytes, place, nextOffset, epochCheck, this::mayHaveLostPower, rules)
                 .run();
         segment.setWrittenFrom(segment.sizeBytes());
         if (fenced) {

@@ -4,6 +4,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.read.JournalReads;
 import io.journalq.server.journal.segment.EpochCheck;
 import io.journalq.server.journal.segment.LeaderEpochs;
+import io.journalq.server.journal.segment.RecoveryRules;
 import io.journalq.server.journal.segment.Segment;
 import io.journalq.server.journal.segment.SegmentRecovery;
 import io.journalq.server.journal.segment.SegmentSwap;
@@ -264,7 +265,8 @@ final class SegmentList {
             rest.file().truncate(position);
             EpochCheck noEpochs = new EpochCheck(new LeaderEpochs(), Integer.MAX_VALUE);
             SegmentRecovery.Position place = SegmentRecovery.Position.SYNCED;
-            new SegmentRecovery(rest, position, place, Long.MAX_VALUE, noEpochs, () -> false, false).run();
+            new SegmentRecovery(rest, position, place, Long.MAX_VALUE, noEpochs, () -> false, RecoveryRules.ALONE)
+                    .run();
             rest.file().sync();
         }
         segment.release();

@@ -14,6 +14,7 @@ import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.segment.RecoveryRules;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -252,5 +253,42 @@ class BatchRunTest {
         // then
         assertThat(visited).isEqualTo(all);
         assertThat(found).isEqualTo(all);
+    }
+
+    /** As a start after a kill opens the copy of a log that is compacted. */
+    private Journal reopen(RecoveryRules rules) throws IOException {
+        return Journal.open(store, DIRECTORY, journal.config(), LEADER_EPOCH, rules, Runnable::run);
+    }
+
+    @Test
+    void shouldKeepTheLastBatchBehindAGapWhenTheLeaderCompacts() throws IOException {
+        appendAndWrite(run(batch(0, 1), batch(10, 1)));
+        journal.flush();
+
+        assertThat(readAll(reopen(new RecoveryRules(false, true)), 0)).containsExactly(0L, 10L);
+    }
+
+    @Test
+    void shouldRemoveTheLastBatchBehindAGapWhenTheLogIsNotCompacted() throws IOException {
+        appendAndWrite(run(batch(0, 1), batch(10, 1)));
+        journal.flush();
+
+        assertThat(readAll(reopen(new RecoveryRules(true, false)), 0)).containsExactly(0L);
+    }
+
+    @Test
+    void shouldServeTheLastBatchOfASegmentBehindAGapWhenTheNextOneIsNotSynced() throws IOException {
+        // given a full segment that ends behind a gap, and another one, while nothing is flushed
+        JournalConfig config =
+                journal.config().withSegmentSizeBytes(2 * batch(0, 1).readableBytes());
+        journal = Journal.open(store, DIRECTORY, config, work -> {});
+        appendAndWrite(run(batch(0, 1), batch(10, 1), batch(12, 1)));
+        assertThat(journal.segmentCount()).isEqualTo(2);
+
+        // when
+        journal = reopen(new RecoveryRules(false, true));
+
+        // then
+        assertThat(readAll(journal, 0)).containsExactly(0L, 10L, 12L);
     }
 }

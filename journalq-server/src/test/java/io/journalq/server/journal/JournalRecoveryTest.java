@@ -12,6 +12,7 @@ import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.file.MemoryFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
+import io.journalq.server.journal.segment.RecoveryRules;
 import io.journalq.server.journal.segment.SegmentState;
 import io.journalq.server.journal.segment.SegmentState.SegmentExtent;
 import io.netty.buffer.ByteBuf;
@@ -297,7 +298,7 @@ class JournalRecoveryTest {
         flipped[4 * batchBytes + 15] = 9;
         put(LOG, flipped);
 
-        Journal journal = Journal.open(store, DIRECTORY, SMALL, 8, false, Runnable::run);
+        Journal journal = Journal.open(store, DIRECTORY, SMALL, 8, RecoveryRules.ALONE, Runnable::run);
 
         assertThat(journal.epochs().latest()).isEqualTo(1);
         assertThat(content(LOG)).isEqualTo(whole);

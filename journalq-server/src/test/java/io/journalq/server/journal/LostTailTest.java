@@ -11,6 +11,7 @@ import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.FilterLogFile;
 import io.journalq.server.journal.file.LogFile;
 import io.journalq.server.journal.file.MemoryFileStore;
+import io.journalq.server.journal.segment.RecoveryRules;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -552,7 +553,8 @@ class LostTailTest {
             put(segment(0, ".log"), flipped);
             store.delete(DIRECTORY.resolve(JournalCheckpoint.FILE_NAME));
 
-            Journal replica = Journal.open(store, DIRECTORY, CONFIG, Integer.MAX_VALUE, true, background::add);
+            RecoveryRules rules = new RecoveryRules(true, false);
+            Journal replica = Journal.open(store, DIRECTORY, CONFIG, Integer.MAX_VALUE, rules, background::add);
 
             assertThat(readAll(replica, 0)).as("byte %d", at).isEqualTo(offsets(1));
         }

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  *       that it is a prefix of theirs: if a write lacks only one bit that is not zero, it looks like a flipped bit.
  * </ul>
  *
- * <p>Offsets may have gaps, as after compaction, but not before the last batch of all. Used once, while a journal
- * opens.
+ * <p>Offsets may have gaps, as after compaction. There is none before the last batch of all, unless
+ * {@link RecoveryRules#mayEndBehindGap}. Used once, while a journal opens.
  */
 public final class SegmentRecovery {
     private static final int CHUNK_BYTES = 1 << 20;
@@ -33,7 +33,7 @@ public final class SegmentRecovery {
     private final EpochCheck epochs;
     private final Position place;
     private final PowerLoss powerLoss;
-    private final boolean endsAtDamage;
+    private final RecoveryRules rules;
     private final long nextSegmentOffset;
     private final int fileBytes;
     private final BatchScanner scanner;
@@ -62,7 +62,6 @@ public final class SegmentRecovery {
      *
      * @param segment the part that its extent covers is trusted; reading begins behind it
      * @param nextSegmentOffset no batch reaches beyond this offset
-     * @param endsAtDamage whether nothing behind bad bytes is kept after a power loss
      */
     public SegmentRecovery(
             Segment segment,
@@ -71,13 +70,13 @@ public final class SegmentRecovery {
             long nextSegmentOffset,
             EpochCheck epochs,
             PowerLoss powerLoss,
-            boolean endsAtDamage)
+            RecoveryRules rules)
             throws IOException {
         this.segment = segment;
         this.epochs = epochs;
         this.place = place;
         this.powerLoss = powerLoss;
-        this.endsAtDamage = endsAtDamage;
+        this.rules = rules;
         this.nextSegmentOffset = nextSegmentOffset;
         this.fileBytes = fileBytes;
         this.nextOffset = segment.endOffset();
@@ -144,7 +143,9 @@ public final class SegmentRecovery {
 
     private boolean isBeforeNext() throws IOException {
         BatchScanner behind = behind();
-        return behind.next() ? scanner.nextOffset() <= behind.baseOffset() : place == Position.SYNCED;
+        return behind.next()
+                ? scanner.nextOffset() <= behind.baseOffset()
+                : place == Position.SYNCED || rules.mayEndBehindGap();
     }
 
     /**
@@ -277,7 +278,7 @@ public final class SegmentRecovery {
         if (place == Position.SYNCED || !powerLoss.isPossible()) {
             return false;
         }
-        if (endsAtDamage) {
+        if (rules.endsAtDamage()) {
             return true;
         }
         if (TornWrite.isOneBitOff(segment.file(), from, to, header(from), nextOffset)) {

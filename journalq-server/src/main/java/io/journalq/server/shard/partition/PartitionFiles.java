@@ -8,6 +8,7 @@ import io.journalq.server.journal.JournalSnapshot;
 import io.journalq.server.journal.ShutdownMarker.LastEnd;
 import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.journal.read.JournalSearch;
+import io.journalq.server.journal.segment.RecoveryRules;
 import io.journalq.server.producerstate.PartitionTransactions;
 import io.journalq.server.producerstate.ProducerDedup;
 import io.journalq.server.producerstate.ProducerSnapshot;
@@ -84,13 +85,15 @@ public final class PartitionFiles {
         DeliveryMode mode = settings.append().deliveryMode();
         // In mode consistent, this replica can lead after a power loss, so it keeps what may be on the disk nowhere
         // else.
-        boolean endsAtDamage = !alone && mode != DeliveryMode.CONSISTENT;
+        RecoveryRules rules = new RecoveryRules(
+                !alone && mode != DeliveryMode.CONSISTENT,
+                !alone && settings.journal().compaction().enabled());
         if (walSyncers.mayHold(directory) && isEmpty(directory)) {
             // An earlier replica was deleted while this was not possible.
             forgetWrites(directory);
         }
         boolean isNew = !alone && isEmpty(directory);
-        Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, endsAtDamage, background);
+        Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, rules, background);
         try {
             if (isNew) {
                 store.open(directory.resolve(CREATED_FILE), true).close();
