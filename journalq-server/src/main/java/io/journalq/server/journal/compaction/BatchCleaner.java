@@ -12,7 +12,9 @@ import java.util.Set;
 /**
  * Decides what to do with each batch of a log, from the first batch on. Superseded and aborted records are removed.
  * Tombstones and the markers of transactions without data are removed after a delay. The delay begins when a batch with
- * such a record is cleaned for the first time, and is stored in the batch itself (KIP-534). Single pass, one thread.
+ * such a record is cleaned for the first time, and is stored in the batch itself (KIP-534). The first batch of a leader
+ * epoch stays, without records, if an older epoch has batches: a replica that copies the log knows epochs by their batches
+ * only. Single pass, one thread.
  */
 public final class BatchCleaner implements AutoCloseable {
     private final CompactionRules rules;
@@ -21,6 +23,9 @@ public final class BatchCleaner implements AutoCloseable {
     private final BitSet kept = new BitSet();
     /** Producers that have data in the log since their last marker. */
     private final Set<Long> producersWithData = new HashSet<>();
+
+    /** Leader epoch of the batch before; {@link RecordBatch#NO_LEADER_EPOCH} before the first one. */
+    private int lastEpoch = RecordBatch.NO_LEADER_EPOCH;
 
     private ByteBuf replacement;
     private int recordCount;
@@ -71,7 +76,14 @@ public final class BatchCleaner implements AutoCloseable {
         }
         boolean setHorizon =
                 horizonMs == Long.MAX_VALUE && (emptyTransaction || (hasTombstone && !control)) && isCovered;
-        return decide(payload, at, setHorizon, mustStay);
+        return decide(payload, at, setHorizon, beginsEpoch(payload, at) || mustStay);
+    }
+
+    private boolean beginsEpoch(ByteBuf payload, int at) {
+        int epoch = RecordBatch.leaderEpoch(payload, at);
+        boolean begins = lastEpoch != RecordBatch.NO_LEADER_EPOCH && epoch != lastEpoch;
+        lastEpoch = epoch;
+        return begins;
     }
 
     private Fate decide(ByteBuf payload, int at, boolean setHorizon, boolean mustStay) {
