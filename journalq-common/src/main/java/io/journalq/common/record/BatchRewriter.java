@@ -60,7 +60,7 @@ public final class BatchRewriter implements AutoCloseable {
             target.setInt(RecordBatch.RECORD_COUNT, kept.cardinality());
             RecordBatch.setCrc(target, 0, Crc32c.ofBatch(target, 0, target.writerIndex()));
             return target;
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | OutOfMemoryError | LinkageError failure) {
             target.release();
             throw failure;
         }

@@ -13,8 +13,8 @@ import java.util.Set;
  * Decides what to do with each batch of a log, from the first batch on. Superseded and aborted records are removed.
  * Tombstones and the markers of transactions without data are removed after a delay. The delay begins when a batch with
  * such a record is cleaned for the first time, and is stored in the batch itself (KIP-534). The first batch of a leader
- * epoch stays, without records, if an older epoch has batches: a replica that copies the log knows epochs by their batches
- * only. Single pass, one thread.
+ * epoch stays, without records, if an older epoch has batches: a replica that copies the log knows epochs only by their
+ * batches. Single pass, one thread.
  */
 public final class BatchCleaner implements AutoCloseable {
     private final CompactionRules rules;
