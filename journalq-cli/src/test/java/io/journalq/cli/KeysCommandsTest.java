@@ -13,6 +13,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -134,6 +136,40 @@ class KeysCommandsTest {
         assertThat(done("", "consume orders --from beginning --until end --count")
                         .out())
                 .contains("0 messages");
+    }
+
+    @Test
+    void shouldCommitWhatDetectsRepetitionsWhenAMemberReadsSealedMessages() throws Exception {
+        // given
+        Files.writeString(directory.resolve("passphrase"), "secret\n");
+        createKeyring("root.keys", "secret");
+        Files.writeString(
+                directory.resolve("billing.seal"),
+                "realm=production\nroot=first-use\nkeyring=root.keys\npassphrase-file=passphrase\nsender=billing\n");
+        String keyring = " --keyring root.keys --passphrase-file passphrase";
+        done("", "topics create orders --partitions 1");
+        done("", "keys init production" + keyring);
+        done("", "keys identity billing" + keyring);
+        done("", "keys role readers" + keyring);
+        done("", "keys grant orders readers" + keyring);
+        done("card 4711\ncard 4712\n", "produce orders --policy billing.seal");
+
+        // when
+        CommandRun read =
+                done("", "consume orders --group readers --from beginning --timeout 1s --policy billing.seal");
+
+        // then
+        assertThat(read.out()).isEqualTo("card 4711\ncard 4712\n");
+        try (Admin admin = broker.admin()) {
+            assertThat(admin.listConsumerGroupOffsets("readers")
+                            .partitionsToOffsetAndMetadata()
+                            .get()
+                            .get(new TopicPartition("orders", 0)))
+                    .satisfies(committed -> {
+                        assertThat(committed.offset()).isEqualTo(2);
+                        assertThat(committed.metadata()).startsWith("jqe1:");
+                    });
+        }
     }
 
     @Test

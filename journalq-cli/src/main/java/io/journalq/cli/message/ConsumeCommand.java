@@ -229,7 +229,7 @@ public final class ConsumeCommand extends ClientCommand {
             }
             // Flushes immediately, so that each message is visible when it arrives.
             terminal().flush();
-            commit(consumer);
+            commit(consumer, messageCount - before == records.count());
             if (messageCount == maxMessages) {
                 return;
             }
@@ -290,18 +290,29 @@ public final class ConsumeCommand extends ClientCommand {
         }
     }
 
-    /** Commits what was written since the last commit, which is less than what was polled after --max-messages. */
-    private void commit(Consumer consumer) {
+    /**
+     * Commits what was written since the last commit, which is less than what was polled after --max-messages. Only the
+     * positions of the consumer also cover what is behind the last message, and contain what detects repetitions of
+     * sealed batches.
+     *
+     * @param isComplete whether all that was polled was written
+     */
+    private void commit(Consumer consumer, boolean isComplete) {
         Map<TopicPartition, CommittedOffset> offsets = new LinkedHashMap<>();
         for (int partition = 0; partition < nextOffsets.length; partition++) {
             if (nextOffsets[partition] > 0) {
                 offsets.put(new TopicPartition(topic, partition), CommittedOffset.of(nextOffsets[partition]));
             }
         }
-        if (!offsets.isEmpty()) {
-            consumer.commit(offsets);
-            Arrays.fill(nextOffsets, 0);
+        if (offsets.isEmpty()) {
+            return;
         }
+        if (isComplete) {
+            consumer.commit();
+        } else {
+            consumer.commit(offsets);
+        }
+        Arrays.fill(nextOffsets, 0);
     }
 
     private Set<TopicPartition> partitionsToRead(Consumer consumer) {
