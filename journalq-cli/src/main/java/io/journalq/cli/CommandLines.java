@@ -127,7 +127,8 @@ final class CommandLines {
         }
     }
 
+    /** The first line of a message, which can contain what a client or a broker has sent. */
     private static String firstLine(String text) {
-        return text == null ? "" : text.lines().findFirst().orElse("");
+        return text == null ? "" : Terminal.printable(text.lines().findFirst().orElse(""));
     }
 }

@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.consumer.RangeAssignor;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
@@ -96,6 +97,35 @@ class GroupCommandsTest {
             assertThat(delete.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(delete.errLines()).singleElement().satisfies(line -> assertThat(line)
                     .contains("the group has members; stop its consumers"));
+        }
+    }
+
+    /** An assignor with a name that a terminal obeys. */
+    public static final class HostileAssignor extends RangeAssignor {
+        @Override
+        public String name() {
+            return "\u001b[2Jrange";
+        }
+    }
+
+    @Test
+    void shouldShowNoControlCharactersThatAClientHasChosen() {
+        try (KafkaConsumer<byte[], byte[]> consumer = broker.consumer(Map.of(
+                "group.id",
+                "hostile",
+                "group.protocol",
+                "classic",
+                "partition.assignment.strategy",
+                HostileAssignor.class.getName()))) {
+            consumer.subscribe(List.of("orders"));
+            CommandBroker.awaitAssignment(consumer, 2);
+
+            CommandRun described = broker.done("groups", "describe", "hostile");
+
+            assertThat(described.outLines().get(0)).endsWith("  assignor .[2Jrange");
+            assertThat(broker.run("groups", "describe", "\u001b[2Jmissing").err())
+                    .contains(".[2Jmissing")
+                    .doesNotContain("\u001b");
         }
     }
 

@@ -4,6 +4,7 @@ import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Table;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.GroupDescription;
 import io.journalq.client.admin.GroupMemberDescription;
@@ -45,10 +46,11 @@ final class DescribeGroupsCommand extends ClientCommand {
 
     private void print(GroupDescription group) {
         terminal()
-                .printLine("Group " + group.groupId() + "  " + group.type() + "  " + group.state() + "  "
-                        + Quantity.count(group.members().size(), "member")
-                        + (group.epoch() < 0 ? "" : "  epoch " + group.epoch())
-                        + (group.assignor().isEmpty() ? "" : "  assignor " + group.assignor()));
+                .printLine(Terminal.printable(
+                        "Group " + group.groupId() + "  " + group.type() + "  " + group.state() + "  "
+                                + Quantity.count(group.members().size(), "member")
+                                + (group.epoch() < 0 ? "" : "  epoch " + group.epoch())
+                                + (group.assignor().isEmpty() ? "" : "  assignor " + group.assignor())));
         if (group.members().isEmpty()) {
             return;
         }
