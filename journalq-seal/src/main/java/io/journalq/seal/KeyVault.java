@@ -169,6 +169,11 @@ public final class KeyVault {
             return;
         }
         byte[] content = form.encode(keys);
+        if (content.length > MAX_SIZE_BYTES) {
+            // Nobody could open it.
+            throw new IOException(file + " would be larger than " + MAX_SIZE_BYTES + " bytes; use another keyring for"
+                    + " further keys");
+        }
         lastContent = FileTurn.take(file, () -> {
             // Another process may have added a key meanwhile, which would be lost.
             if (lastContent == null ? Files.exists(file) : !Arrays.equals(Files.readAllBytes(file), lastContent)) {

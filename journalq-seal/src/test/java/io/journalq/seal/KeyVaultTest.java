@@ -10,6 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyStore;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -102,6 +104,31 @@ class KeyVaultTest {
         assertThat(opened.names()).containsExactlyInAnyOrder("root", "role/readers/1");
         // and who has written last can write again
         other.makeRole("readers", 2);
+    }
+
+    @Test
+    void shouldRefuseAKeyWhenTheFileCouldNotBeOpenedWithIt() throws IOException {
+        // given a file that is almost as large as a file can be
+        Path file = directory.resolve("keyring");
+        KeyVault.create(file, PASSPHRASE, FEW_ITERATIONS);
+        Map<String, KeyVault.StoredKey> keys = new TreeMap<>();
+        RawKeyPair role = RawKeyPair.ofX25519();
+        for (int generation = 100_001; generation < 108_738; generation++) {
+            keys.put("role/readers-of-orders/" + generation, KeyVault.StoredKey.of(role));
+        }
+        byte[] large = FileKeyring.create(PASSPHRASE, FEW_ITERATIONS).encode(keys);
+        assertThat(large).hasSizeBetween(1024 * 1024 - 90, 1024 * 1024);
+        Files.write(file, large);
+        KeyVault vault = KeyVault.open(file, PASSPHRASE);
+
+        // when
+        assertThatThrownBy(() -> vault.makeRole("readers", 1))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("would be larger than 1048576 bytes");
+
+        // then the other keys are not lost
+        assertThat(vault.role("readers", 1)).isNull();
+        assertThat(KeyVault.open(file, PASSPHRASE).names()).isEqualTo(keys.keySet());
     }
 
     @Test
