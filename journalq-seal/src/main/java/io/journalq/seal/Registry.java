@@ -290,9 +290,18 @@ public final class Registry {
         return HexFormat.of().formatHex(Hkdf.sha256(rootPublicKey));
     }
 
-    /** The record that contains this version. */
+    /**
+     * The record that contains this version.
+     *
+     * @throws IllegalArgumentException if clients would refuse it, because it is too large
+     */
     byte[] sign(RawKeyPair root) {
-        return sign(root, toString().getBytes(UTF_8));
+        byte[] value = sign(root, toString().getBytes(UTF_8));
+        if (value.length > MAX_SIZE_BYTES) {
+            throw new IllegalArgumentException("the registry would have " + value.length + " bytes, and clients accept "
+                    + MAX_SIZE_BYTES + "; name fewer topics for each sender, or use another realm for a part of them");
+        }
+        return value;
     }
 
     /** A record that contains a text, whether or not it is a registry. */

@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,26 @@ class SealAdminTest {
     }
 
     /** Compaction keeps the newest record of the topic. */
+    @Test
+    void shouldPublishNoRegistryThatClientsRefuseBecauseOfItsSize() {
+        // given
+        long version = world.admin.registry().version();
+        int records = world.keys.entries(Registry.TOPIC).size();
+        List<String> topics = IntStream.range(0, 5_000)
+                .mapToObj(number -> "t".repeat(240) + number)
+                .toList();
+
+        // when
+        assertThatThrownBy(() -> world.admin.change(registry ->
+                        registry.withSender("large", RawKeyPair.ofEd25519().publicKey(), topics)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("clients accept 1048576");
+
+        // then
+        assertThat(world.keys.entries(Registry.TOPIC)).hasSize(records);
+        assertThat(world.admin.registry().version()).isEqualTo(version);
+    }
+
     @Test
     void shouldKeepWhatAnotherAdministratorHasPublishedWhenTheTopicIsCompacted() {
         // given another administrator who revokes the sender, and changes more, between reading and publishing
