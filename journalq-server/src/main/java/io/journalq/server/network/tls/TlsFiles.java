@@ -94,6 +94,12 @@ public final class TlsFiles implements AutoCloseable {
             found = TlsMaterial.digestOf(settings);
         } catch (TlsException unreadable) {
             found = unreadable.getMessage();
+        } catch (RuntimeException | Error failure) {
+            // Such as a lack of memory, which must not end the looks either: the certificate would expire.
+            if (isNew(failure.toString(), false)) {
+                log.error("cannot look at the TLS files; the previous ones stay in use", failure);
+            }
+            return;
         }
         boolean changed = !found.equals(seen);
         if (!changed && problem == null) {

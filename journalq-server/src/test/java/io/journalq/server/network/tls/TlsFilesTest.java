@@ -15,12 +15,15 @@ import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -156,6 +159,31 @@ class TlsFilesTest {
             // then
             assertThat(files.transport().context().expiry()).isEqualTo(validFrom.plus(1, ChronoUnit.DAYS));
             assertThat(counters.tlsReloadFailures()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void shouldNoticeWhenItCannotLookAtTheFiles() throws Exception {
+        // given files in a file system that ends
+        write(validFrom(Instant.now().minus(1, ChronoUnit.HOURS)));
+        FileSystem ending = FileSystems.newFileSystem(directory.resolve("keys.zip"), Map.of("create", "true"));
+        Path inside = Files.copy(keys(), ending.getPath("keys.pem"));
+        TlsSettings settings = new TlsSettings(
+                new TlsSettings.Store(inside, KeyFileFormat.PEM, null, null),
+                null,
+                TlsSettings.ClientAuth.NONE,
+                List.of("TLSv1.3"),
+                List.of(),
+                false);
+        try (TlsFiles files = TlsFiles.open(settings, counters, INTERVAL_MS)) {
+            TlsContext first = files.transport().context();
+
+            // when
+            ending.close();
+            await(() -> counters.tlsReloadFailures() == 1);
+
+            // then
+            assertThat(files.transport().context()).isSameAs(first);
         }
     }
 }
