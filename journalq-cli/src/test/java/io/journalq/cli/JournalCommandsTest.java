@@ -250,6 +250,34 @@ class JournalCommandsTest {
     }
 
     @Test
+    void shouldShowWhatWasRepairedWhenALaterRepairFails() throws Exception {
+        // given damage in two journals, and a file in the place of the directory for the second
+        Path metadata = data.resolve("metadata").resolve("00000000000000000000.log");
+        Path first = log.compareTo(metadata) < 0 ? log : metadata;
+        Path second = first.equals(log) ? metadata : log;
+        for (Path torn : List.of(first, second)) {
+            Files.write(torn, new byte[] {1, 2, 3, 4, 5}, StandardOpenOption.APPEND);
+        }
+        Path aside = Files.createDirectory(directory.resolve("kept"));
+        Path blocker = Files.createFile(aside.resolve(second.getParent().getFileName()));
+
+        // when
+        CommandRun failed = run("repair", "--execute", "--aside", aside.toString());
+
+        // then
+        assertThat(failed.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(failed.out()).startsWith("truncate " + first).doesNotContain(second.toString());
+        assertThat(failed.err())
+                .contains("journalq: cannot repair " + second + ": ", "only what is listed was repaired");
+
+        // and when the cause is removed
+        Files.delete(blocker);
+        assertThat(run("repair", "--execute", "--aside", aside.toString()).exitCode())
+                .isEqualTo(ExitCode.DONE);
+        assertThat(run("verify").exitCode()).isEqualTo(ExitCode.DONE);
+    }
+
+    @Test
     void shouldNameAFlippedBitAndLeaveWhatIsBehindIt() throws Exception {
         // given
         byte[] bytes = Files.readAllBytes(log);

@@ -64,9 +64,7 @@ final class RepairCommand extends ClientCommand {
                 // Otherwise the next start would overwrite what is repaired here.
                 WalReplay.run(store, opened.dataDirectory());
                 steps = plan(store, opened, to);
-                for (RepairStep step : steps) {
-                    step.run(store);
-                }
+                run(steps, store);
             } finally {
                 held.close();
             }
@@ -83,6 +81,25 @@ final class RepairCommand extends ClientCommand {
             terminal().flush();
             throw new CommandFailure(Quantity.count(beyondRepair, "file") + " cannot be repaired; restore "
                     + (beyondRepair == 1 ? "it" : "them") + " from a backup");
+        }
+    }
+
+    /** Executes the steps. If one fails, shows those before it, which have changed files. */
+    private void run(Set<RepairStep> steps, FileStore store) {
+        Set<RepairStep> done = new LinkedHashSet<>();
+        for (RepairStep step : steps) {
+            try {
+                step.run(store);
+            } catch (IOException failed) {
+                if (!done.isEmpty()) {
+                    show(done);
+                    terminal().flush();
+                }
+                throw new CommandFailure("cannot repair " + step.file() + ": " + failed + "; "
+                        + (done.isEmpty() ? "nothing was repaired" : "only what is listed was repaired")
+                        + "; remove the cause, and run the command again");
+            }
+            done.add(step);
         }
     }
 
