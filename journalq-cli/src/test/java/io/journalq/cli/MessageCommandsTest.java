@@ -262,6 +262,28 @@ class MessageCommandsTest {
     }
 
     @Test
+    void shouldSayHowManyMessagesWereWrittenWhenTheNextOneCannotBeSent() {
+        // given a message that is too large with its header, which the client itself refuses
+        broker.done("topics", "create", "partly", "--partitions", "1");
+
+        // when
+        CommandRun failed = broker.runWithInput(
+                "one\ntwo\n" + "x".repeat(199_000) + "\n",
+                "produce",
+                "partly",
+                "--max-line-size",
+                "200000",
+                "--key",
+                "k",
+                "--header",
+                "h=" + "y".repeat(20_000));
+
+        // then
+        assertThat(failed.exitCode()).isEqualTo(ExitCode.FAILED);
+        assertThat(failed.err()).contains("2 messages before it written");
+    }
+
+    @Test
     void shouldSayThatAMessageIsTooLargeForTheTopic() {
         // given
         broker.done("topics", "create", "narrow", "--config", "max.message.bytes=1000");

@@ -7,6 +7,7 @@ import io.journalq.cli.shell.Quantity;
 import io.journalq.client.Acks;
 import io.journalq.client.Admin;
 import io.journalq.client.Producer;
+import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.client.record.ProducerRecord;
 import io.journalq.client.record.RecordMetadata;
@@ -146,11 +147,11 @@ public final class ProduceCommand extends ClientCommand {
             bytes = sendLines(producer);
             producer.flush();
             acknowledgements.awaitAll();
-        } catch (CommandFailure wrongLine) {
+        } catch (CommandFailure | JournalQException notSent) {
             if (acknowledgements.acknowledged() == 0) {
-                throw wrongLine;
+                throw notSent;
             }
-            throw new CommandFailure(wrongLine.getMessage() + " ("
+            throw new CommandFailure(notSent.getMessage() + " ("
                     + Quantity.count(acknowledgements.acknowledged(), "message") + " before it written)");
         }
         acknowledgements.throwFailure(topic);
