@@ -2,6 +2,7 @@ package io.journalq.cli.shell;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -15,7 +16,12 @@ import java.util.Map;
  * mapper would take longer to start than a command runs.
  */
 public final class Json {
-    public static final JsonFactory FACTORY = new JsonFactory();
+    /** Without the limit of 20 million characters that Jackson has: what is read has a limit of its own. */
+    public static final JsonFactory FACTORY = JsonFactory.builder()
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .build())
+            .build();
 
     private Json() {}
 

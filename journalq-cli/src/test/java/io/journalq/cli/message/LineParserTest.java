@@ -78,6 +78,16 @@ class LineParserTest {
     }
 
     @Test
+    void shouldReadALongTextInJson() {
+        LineParser parser = new LineParser("t", 0, null, null, List.of(), true);
+        String longer = "x".repeat(20_000_001);
+
+        ProducerRecord record = parse(parser, "{\"value\":\"" + longer + "\"}");
+
+        assertThat(record.value()).hasSize(longer.length());
+    }
+
+    @Test
     void shouldReadLinesWithEitherLineEndAndRefuseLongerOnes() throws IOException {
         LineReader lines = reader("one\r\n\ntwo");
         List<String> read = new ArrayList<>();
