@@ -162,6 +162,7 @@ class GroupCommandsTest {
         "--to-datetime=2030-01-01T00:00:00Z, 10, 10",
         "--by-duration=1h, 10, 10",
         "--by-duration=36500d, 0, 0",
+        "--by-duration=999999999999d, 0, 0",
     })
     void shouldMoveOffsetsOnlyWhenToldTo(String target, long first, long second) throws Exception {
         // given

@@ -9,6 +9,7 @@ import io.journalq.client.group.CommittedOffset;
 import io.journalq.common.commandline.DurationOption;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Collection;
@@ -115,7 +116,11 @@ final class NewOffset {
     private long timestampMs() {
         Clock clock = Clock.systemUTC();
         if (duration != null) {
-            return Math.max(0, clock.instant().minus(duration).toEpochMilli());
+            try {
+                return Math.max(0, clock.instant().minus(duration).toEpochMilli());
+            } catch (DateTimeException | ArithmeticException beforeAllTimes) {
+                return 0;
+            }
         }
         Position position = Position.parse(datetime, clock.instant(), ZoneId.systemDefault());
         if (position instanceof Position.Time time && time.timestampMs() >= 0) {
