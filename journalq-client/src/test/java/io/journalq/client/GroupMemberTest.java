@@ -87,6 +87,15 @@ final class GroupMemberTest {
     }
 
     @Test
+    void shouldLookTheCoordinatorUpAgainWhenTheOneThatWasNamedHasNoAddress() {
+        coordinator.nameAbsentBrokerOnce();
+        // when
+        join(builder());
+        // then
+        await(() -> consumer.assignment().size() == 2);
+    }
+
+    @Test
     void shouldTryAgainWhileTheCoordinatorLoads() {
         ErrorCode loading = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS;
         coordinator.refuse(ApiKey.CONSUMER_GROUP_HEARTBEAT, loading, ErrorCode.COORDINATOR_NOT_AVAILABLE, loading);

@@ -39,6 +39,7 @@ import java.util.TreeMap;
 public final class FakeCoordinator {
     private static final int HEARTBEAT_INTERVAL_MS = 100;
     private static final long PRODUCER_ID = 5000;
+    private static final int ABSENT_BROKER = 9;
 
     /** A request that arrived, and at which broker. */
     public record Asked(int broker, ApiKey key, short version, ApiMessage request) {}
@@ -52,6 +53,7 @@ public final class FakeCoordinator {
     private int node;
     private int memberEpoch = 1;
     private boolean targetChanged;
+    private boolean namesAbsentBroker;
     private short producerEpoch = -1;
 
     FakeCoordinator(Map<String, Uuid> topicIds) {
@@ -61,6 +63,11 @@ public final class FakeCoordinator {
     /** Another broker coordinates now. */
     public synchronized void moveTo(int broker) {
         node = broker;
+    }
+
+    /** The next lookup names a broker that is not in the metadata, because it has just started and then left. */
+    public synchronized void nameAbsentBrokerOnce() {
+        namesAbsentBroker = true;
     }
 
     /** The errors of the next responses of an API, in order. */
@@ -105,10 +112,12 @@ public final class FakeCoordinator {
 
     synchronized FindCoordinatorResponse find(FindCoordinatorRequest request, List<FakeBroker> brokers) {
         FakeBroker broker = brokers.get(node);
+        int named = namesAbsentBroker ? ABSENT_BROKER : node;
+        namesAbsentBroker = false;
         return new FindCoordinatorResponse()
                 .setCoordinators(List.of(new FindCoordinatorResponse.Coordinator()
                         .setKey(request.coordinatorKeys().get(0))
-                        .setNodeId(node)
+                        .setNodeId(named)
                         .setHost("localhost")
                         .setPort(broker.port())));
     }

@@ -1,5 +1,6 @@
 package io.journalq.client.internal.coordinator;
 
+import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.internal.network.BrokerConnection;
 import io.journalq.client.internal.network.Call;
@@ -72,10 +73,13 @@ public final class Coordinator {
                 // Either its address is unknown, or its connection has just failed. Another broker may have taken over.
                 cluster.metadata().requestUpdate();
                 JournalQException last = cluster.lastFailure(Cluster.secondConnection(node));
-                if (last != null) {
+                if (last == null) {
+                    last = withoutAddress(node);
+                    node = UNKNOWN;
+                } else {
                     onNoResponse(last);
                 }
-                then.onCoordinator(null, last == null ? cluster.noBroker() : last);
+                then.onCoordinator(null, last);
             } else {
                 then.onCoordinator(connection, null);
             }
@@ -114,6 +118,11 @@ public final class Coordinator {
     /** Logs a refused authorization of the group or transactional id. */
     public void reportIfRefused(JournalQException failure) {
         cluster.failureLog().reportIfRefused(subject(), failure);
+    }
+
+    private JournalQException withoutAddress(int brokerId) {
+        return new ConnectionFailedException("the address of broker " + brokerId + ", the coordinator of " + subject()
+                + ", is not known yet; check that the broker is running");
     }
 
     private void reportLost(JournalQException cause) {
