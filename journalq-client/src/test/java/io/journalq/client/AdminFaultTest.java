@@ -1,12 +1,16 @@
 package io.journalq.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.admin.GroupListing;
 import io.journalq.client.admin.LogDirDescription;
 import io.journalq.client.admin.TransactionListing;
+import io.journalq.client.error.UnknownTopicException;
 import io.journalq.client.fake.FakeCluster;
+import io.journalq.common.id.TopicPartition;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -47,6 +51,20 @@ final class AdminFaultTest {
         assertThat(admin.describeLogDirs())
                 .extracting(LogDirDescription::brokerId)
                 .containsExactly(0);
+    }
+
+    @Test
+    void shouldDeleteRecordsOfAPartitionThatWasAddedToAKnownTopic() {
+        TopicPartition added = new TopicPartition("orders", 1);
+        cluster.topic("orders", 1);
+        admin.deleteRecords(Map.of(new TopicPartition("orders", 0), 3L));
+        // when
+        cluster.addPartition("orders");
+        // then
+        assertThat(admin.deleteRecords(Map.of(added, 5L))).isEqualTo(Map.of(added, 5L));
+        assertThatThrownBy(() -> admin.deleteRecords(Map.of(new TopicPartition("orders", 2), 5L)))
+                .isInstanceOf(UnknownTopicException.class)
+                .hasMessageContaining("has no partition 2; it has 2");
     }
 
     @Test

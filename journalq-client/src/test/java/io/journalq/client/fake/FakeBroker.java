@@ -9,6 +9,8 @@ import io.journalq.common.protocol.MessageWriter;
 import io.journalq.common.protocol.RecordsData;
 import io.journalq.common.protocol.message.ApiMessages;
 import io.journalq.common.protocol.message.ApiVersionsResponse;
+import io.journalq.common.protocol.message.DeleteRecordsRequest;
+import io.journalq.common.protocol.message.DeleteRecordsResponse;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
 import io.journalq.common.protocol.message.DescribeLogDirsResponse;
 import io.journalq.common.protocol.message.FetchRequest;
@@ -215,6 +217,7 @@ final class FakeBroker {
             case PRODUCE -> produce((ProduceRequest) request, fault);
             case FETCH -> fetch((FetchRequest) request, fault, session);
             case LIST_OFFSETS -> listOffsets((ListOffsetsRequest) request);
+            case DELETE_RECORDS -> deleteRecords((DeleteRecordsRequest) request);
             case DESCRIBE_CLUSTER -> describeCluster();
             case DESCRIBE_LOG_DIRS -> describeLogDirs();
             case LIST_GROUPS ->
@@ -396,6 +399,27 @@ final class FakeBroker {
                     .setPartitions(partitions));
         }
         return new ListOffsetsResponse().setTopics(topics);
+    }
+
+    /** Deletes nothing, and responds as if it had. */
+    private DeleteRecordsResponse deleteRecords(DeleteRecordsRequest request) {
+        List<DeleteRecordsResponse.DeleteRecordsTopicResult> topics = new ArrayList<>();
+        for (DeleteRecordsRequest.DeleteRecordsTopic topic : request.topics()) {
+            List<DeleteRecordsResponse.DeleteRecordsPartitionResult> partitions = new ArrayList<>();
+            for (DeleteRecordsRequest.DeleteRecordsPartition asked : topic.partitions()) {
+                synchronized (cluster) {
+                    boolean leads = cluster.topics.get(topic.name()).get(asked.partitionIndex()).leader == id;
+                    partitions.add(new DeleteRecordsResponse.DeleteRecordsPartitionResult()
+                            .setPartitionIndex(asked.partitionIndex())
+                            .setLowWatermark(asked.offset())
+                            .setErrorCode((leads ? ErrorCode.NONE : ErrorCode.NOT_LEADER_OR_FOLLOWER).code()));
+                }
+            }
+            topics.add(new DeleteRecordsResponse.DeleteRecordsTopicResult()
+                    .setName(topic.name())
+                    .setPartitions(partitions));
+        }
+        return new DeleteRecordsResponse().setTopics(topics);
     }
 
     /** An incremental fetch session of one connection. */

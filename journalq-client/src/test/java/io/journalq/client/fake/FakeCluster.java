@@ -59,6 +59,7 @@ public final class FakeCluster implements AutoCloseable {
                 ApiKey.PRODUCE,
                 ApiKey.FETCH,
                 ApiKey.LIST_OFFSETS,
+                ApiKey.DELETE_RECORDS,
                 ApiKey.INIT_PRODUCER_ID,
                 ApiKey.FIND_COORDINATOR,
                 ApiKey.CONSUMER_GROUP_HEARTBEAT,

@@ -251,9 +251,16 @@ public final class ClusterCalls {
 
     public Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {
         Map<TopicPartition, Long> deleted = new LinkedHashMap<>();
-        beforeOffsets.forEach(
-                (partition, offset) -> deleted.put(partition, calls.retrying(() -> deleteRecords(partition, offset))));
+        beforeOffsets.forEach((partition, offset) -> {
+            // It waits for a partition that was just added. One that does not exist then is not asked for again.
+            find(partition);
+            deleted.put(partition, calls.retrying(() -> deleteRecords(partition, offset)));
+        });
         return deleted;
+    }
+
+    private ClusterView.Topic find(TopicPartition partition) {
+        return cluster.metadata().awaitPartition(partition, cluster.config().callTimeoutMs());
     }
 
     private ClusterDescription describeCluster() {
@@ -335,14 +342,9 @@ public final class ClusterCalls {
 
     private long deleteRecords(TopicPartition partition, long beforeOffset) {
         int timeoutMs = cluster.config().requestTimeoutMs();
-        ClusterView.Topic topic = cluster.metadata()
-                .awaitTopic(partition.topic(), cluster.config().callTimeoutMs());
+        ClusterView.Topic topic = find(partition);
         String subject = "deletion of records of " + partition;
         Failures failures = new Failures();
-        if (partition.partition() < 0 || partition.partition() >= topic.partitionCount()) {
-            failures.add(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code(), subject, null);
-            failures.throwFirst();
-        }
         DeleteRecordsResponse response = calls.call(
                 topic.leaders()[partition.partition()],
                 ApiKey.DELETE_RECORDS,
