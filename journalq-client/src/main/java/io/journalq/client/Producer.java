@@ -141,7 +141,7 @@ public final class Producer implements AutoCloseable {
 
     /**
      * Sends all batches without waiting for more records. Returns when all records sent before this call are
-     * acknowledged or have failed.
+     * acknowledged or have failed, and their futures are complete.
      */
     public void flush() {
         sender.requireOpen();

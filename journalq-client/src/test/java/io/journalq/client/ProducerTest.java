@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -454,6 +455,35 @@ final class ProducerTest {
                     .isInstanceOf(RequestTimedOutException.class)
                     .hasMessageContaining("localhost:" + freePort)
                     .hasMessageContaining("check that");
+        }
+    }
+
+    @Test
+    void shouldHaveCompletedTheFuturesWhenAFlushReturns() throws Exception {
+        CountDownLatch flushed = new CountDownLatch(1);
+        try (Producer producer = producer().linger(Duration.ofSeconds(10)).build()) {
+            CompletableFuture<RecordMetadata> first = producer.sendAsync(to(0, "first"));
+            CompletableFuture<RecordMetadata> second = producer.sendAsync(to(0, "second"));
+            // given an application that works on the first result for a while
+            CompletableFuture<Boolean> tooEarly = first.thenApply(done -> isCountedDown(flushed));
+
+            // when
+            producer.flush();
+            boolean complete = second.isDone();
+            flushed.countDown();
+
+            // then
+            assertThat(complete).isTrue();
+            assertThat(tooEarly.get(10, TimeUnit.SECONDS)).isFalse();
+            assertThat(cluster.batchCount(FIRST)).isEqualTo(1);
+        }
+    }
+
+    private static boolean isCountedDown(CountDownLatch latch) {
+        try {
+            return latch.await(300, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -196,6 +196,10 @@ public final class Sender implements AutoCloseable {
                 }
             }
         }
+        if (!clientLoop.eventLoop().inEventLoop()) {
+            // A result is published before its futures are complete, in the same task of the loop.
+            loop.cluster().executeAndWait(() -> {});
+        }
     }
 
     /** See {@link io.journalq.client.Producer#partitionCount}. */
