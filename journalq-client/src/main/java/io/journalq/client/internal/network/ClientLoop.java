@@ -13,6 +13,7 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
  * A reference of one client to an event loop. All clients of the process share the event loops, so that many clients do
@@ -36,19 +37,28 @@ public final class ClientLoop implements AutoCloseable {
 
     /** Acquires an event loop. Starts the threads if this is the first client. */
     public static ClientLoop acquire() {
+        return acquire(ClientLoop::start);
+    }
+
+    /** @param start fails if the process has no file descriptors left, for example */
+    static ClientLoop acquire(Supplier<EventLoopGroup> start) {
         LOCK.lock();
         try {
-            if (holders++ == 0) {
-                int loops = Math.max(1, Math.min(MAX_LOOPS, Runtime.getRuntime().availableProcessors() / 2));
-                IoHandlerFactory factory =
-                        Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
-                shared = new MultiThreadIoEventLoopGroup(
-                        loops, new DefaultThreadFactory("journalq-client", true), factory);
+            if (holders == 0) {
+                shared = start.get();
             }
+            // Only now: a client that could not start the threads must leave that to the next one.
+            holders++;
             return new ClientLoop(shared.next());
         } finally {
             LOCK.unlock();
         }
+    }
+
+    private static EventLoopGroup start() {
+        int loops = Math.max(1, Math.min(MAX_LOOPS, Runtime.getRuntime().availableProcessors() / 2));
+        IoHandlerFactory factory = Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        return new MultiThreadIoEventLoopGroup(loops, new DefaultThreadFactory("journalq-client", true), factory);
     }
 
     /** The event loop to which all connections of this client belong. */
