@@ -438,6 +438,19 @@ final class GroupMemberTest {
                 .hasMessageContaining("consumer group protocol");
     }
 
+    @Test
+    void shouldCloseInTimeWhenTheCoordinatorRespondsToNothing() {
+        join(builder().callTimeout(Duration.ofSeconds(3)).autoCommitInterval(Duration.ofMinutes(1)));
+        await(() -> read() == 20);
+        cluster.faults(key -> key == ApiKey.OFFSET_COMMIT ? Fault.DEAF : Fault.NONE);
+        long begunNanos = System.nanoTime();
+        // when neither the commit nor the leave gets a response
+        consumer.close();
+        // then it has not waited for both of them as long
+        assertThat(System.nanoTime() - begunNanos).isLessThan(TimeUnit.SECONDS.toNanos(5));
+        assertThat(heard).containsExactly("assigned 2", "revoked 2");
+    }
+
     private static boolean tellsWhatItOwns(FakeCoordinator.Asked asked) {
         return asked.request() instanceof ConsumerGroupHeartbeatRequest beat && beat.topicPartitions() != null;
     }

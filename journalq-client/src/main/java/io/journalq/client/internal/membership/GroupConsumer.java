@@ -54,6 +54,15 @@ public final class GroupConsumer {
     private long nextCommitNanos = System.nanoTime();
     private volatile boolean autoCommitFailed;
 
+    /** How much longer a call may wait for responses. The time of listeners does not count. */
+    private static final class Patience {
+        private long leftNanos;
+
+        private Patience(int timeoutMs) {
+            this.leftNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        }
+    }
+
     GroupConsumer(Fetcher fetcher, GroupConfig config) {
         Cluster cluster = fetcher.core().cluster();
         this.fetcher = fetcher;
@@ -89,25 +98,26 @@ public final class GroupConsumer {
     }
 
     private void end(int timeoutMs) {
+        Patience patience = new Patience(timeoutMs);
         if (subscribed) {
-            leave(timeoutMs);
+            leave(patience);
         } else if (config.autoCommit()) {
-            commitQuietly(uncommitted(), timeoutMs);
+            commitQuietly(uncommitted(), patience);
         }
     }
 
-    private void leave(int timeoutMs) {
+    private void leave(Patience patience) {
         subscribed = false;
         try {
             if (membership.status().isIn()) {
-                revoke(Set.copyOf(owned.keySet()), timeoutMs);
+                revoke(Set.copyOf(owned.keySet()), patience);
             } else {
                 lose();
             }
         } finally {
             followed = null;
             unnamed = false;
-            joinQuietly(membership.leave(), timeoutMs);
+            joinQuietly(membership.leave(), patience);
         }
     }
 
@@ -155,7 +165,7 @@ public final class GroupConsumer {
         Set<MembershipState.TopicIdPartition> revoked = new LinkedHashSet<>(owned.keySet());
         revoked.removeAll(target);
         if (!revoked.isEmpty()) {
-            revoke(revoked, callTimeoutMs);
+            revoke(revoked, new Patience(callTimeoutMs));
             if (!membership.status().isIn()) {
                 // The membership has been lost; the next call handles that.
                 return;
@@ -165,13 +175,13 @@ public final class GroupConsumer {
     }
 
     /** Stops reading, commits, calls the listener, and then confirms to the group. */
-    private void revoke(Set<MembershipState.TopicIdPartition> revoked, int timeoutMs) {
+    private void revoke(Set<MembershipState.TopicIdPartition> revoked, Patience patience) {
         Collection<TopicPartition> partitions = partitions(revoked);
         fetcher.pause(partitions);
         if (config.autoCommit()) {
             Map<TopicPartition, CommittedOffset> offsets = fetcher.consumed();
             offsets.keySet().retainAll(partitions);
-            commitQuietly(uncommitted(offsets), timeoutMs);
+            commitQuietly(uncommitted(offsets), patience);
         }
         try {
             if (membership.status().state() == State.LOST) {
@@ -303,23 +313,33 @@ public final class GroupConsumer {
         return now.offset() == before.offset() && (now.leaderEpoch() < 0 || now.leaderEpoch() == before.leaderEpoch());
     }
 
-    private void commitQuietly(Map<TopicPartition, CommittedOffset> offsets, int timeoutMs) {
-        if (!joinQuietly(commits.commit(offsets, topicIds()), timeoutMs)) {
+    private void commitQuietly(Map<TopicPartition, CommittedOffset> offsets, Patience patience) {
+        if (!joinQuietly(commits.commit(offsets, topicIds()), patience)) {
             failedCommits.increment();
         }
     }
 
-    /** Waits until the timeout. A wakeup must not prevent a consumer from leaving its group properly. */
-    private boolean joinQuietly(CompletableFuture<Void> done, int timeoutMs) {
+    /** Waits as long as is left. A wakeup must not prevent a consumer from leaving its group properly. */
+    private boolean joinQuietly(CompletableFuture<Void> done, Patience patience) {
+        long endNanos = System.nanoTime() + patience.leftNanos;
+        boolean wokenUp = false;
         try {
-            parking.join(done, timeoutMs, "leaving the group");
-            return true;
-        } catch (WakeupException e) {
-            boolean joined = joinQuietly(done, timeoutMs);
-            parking.wakeup();
-            return joined;
+            while (true) {
+                try {
+                    long leftNanos = endNanos - System.nanoTime();
+                    parking.join(done, TimeUnit.NANOSECONDS.toMillis(leftNanos), "leaving the group");
+                    return true;
+                } catch (WakeupException e) {
+                    wokenUp = true;
+                }
+            }
         } catch (JournalQException e) {
             return false;
+        } finally {
+            patience.leftNanos = endNanos - System.nanoTime();
+            if (wokenUp) {
+                parking.wakeup();
+            }
         }
     }
 
