@@ -479,6 +479,22 @@ final class ProducerTest {
         }
     }
 
+    @Test
+    void shouldFailAfterTheDeliveryTimeoutWhenASingleSenderHearsNothing() {
+        try (Producer producer =
+                producer().deliveryTimeout(Duration.ofSeconds(2)).build()) {
+            // given a sender that writes to its own connection
+            while (producer.metrics().directSends() == 0) {
+                producer.send(to(0, "heard"));
+            }
+            cluster.faults(key -> key == ApiKey.PRODUCE ? Fault.DEAF : Fault.NONE);
+            // when the broker freezes
+            long begunNanos = System.nanoTime();
+            assertThatThrownBy(() -> producer.send(to(0, "unheard"))).isInstanceOf(DeliveryTimedOutException.class);
+            assertThat(System.nanoTime() - begunNanos).isLessThan(TimeUnit.SECONDS.toNanos(10));
+        }
+    }
+
     private static boolean isCountedDown(CountDownLatch latch) {
         try {
             return latch.await(300, TimeUnit.MILLISECONDS);

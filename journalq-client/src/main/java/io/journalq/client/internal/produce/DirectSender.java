@@ -171,8 +171,10 @@ final class DirectSender {
         connectedTo = leader;
     }
 
-    private void waitAtMost(long timeoutMs) {
-        deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+    /** Not longer than a record may take. Then the event loop has it, and fails it. */
+    private void waitAtMost(int timeoutMs) {
+        deadlineNanos =
+                System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(timeoutMs, config.deliveryTimeoutMs()));
         waits = true;
     }
 
