@@ -56,6 +56,19 @@ final class ConsumerTest {
     }
 
     @Test
+    void shouldNotSkipARecordThatIsAppendedWhileATimeIsLookedUp() {
+        try (Consumer consumer = consumer().build()) {
+            consumer.assign(List.of(FIRST));
+            long end = cluster.endOffset(FIRST);
+            cluster.appendAfterLookup(FIRST);
+            // when
+            consumer.seekToTime(List.of(FIRST), 1_000);
+            // then
+            assertThat(consumer.position(FIRST)).isEqualTo(end);
+        }
+    }
+
+    @Test
     void shouldReadWhatWasWrittenWithAllItsParts() {
         // given
         try (Producer producer = producer(CompressionCodec.LZ4)) {

@@ -391,7 +391,7 @@ final class FakeBroker {
                             .setPartitionIndex(asked.partitionIndex())
                             .setErrorCode((leads ? ErrorCode.NONE : ErrorCode.NOT_LEADER_OR_FOLLOWER).code())
                             .setTimestamp(-1)
-                            .setOffset(asked.timestamp() == -2 ? 0 : partition.endOffset));
+                            .setOffset(partition.offsetOf(asked.timestamp())));
                 }
             }
             topics.add(new ListOffsetsResponse.ListOffsetsTopicResponse()

@@ -210,6 +210,11 @@ public final class FakeCluster implements AutoCloseable {
         topics.get(id.topic()).get(id.partition()).servesAll = true;
     }
 
+    /** The next lookup by time finds nothing. Right after it, a record is appended, which later ones find. */
+    public synchronized void appendAfterLookup(TopicPartition id) {
+        topics.get(id.topic()).get(id.partition()).appendsAfterLookup = true;
+    }
+
     /** The leader loses the batches from an offset on, and leads in another epoch. */
     public synchronized void loseFrom(TopicPartition id, long offset) {
         FakePartition partition = topics.get(id.topic()).get(id.partition());

@@ -37,6 +37,10 @@ final class FakePartition {
     int leaderEpoch;
     /** Whether batches before the position of the consumer are served, too. */
     boolean servesAll;
+    /** Whether the next lookup by time finds nothing, and a record is appended right after it. */
+    boolean appendsAfterLookup;
+    /** What lookups by time find; -1 for the end. */
+    long timedOffset = -1;
 
     /** Where epochs end whose records were lost in part. */
     final Map<Integer, Long> lostEnds = new HashMap<>();
@@ -49,6 +53,19 @@ final class FakePartition {
 
     FakePartition(int leader) {
         this.leader = leader;
+    }
+
+    /** Looks up the offset of a time, of the beginning (-2) or of the end (-1). */
+    long offsetOf(long timestampMs) {
+        if (timestampMs >= 0 && appendsAfterLookup) {
+            appendsAfterLookup = false;
+            timedOffset = endOffset++;
+            return -1;
+        }
+        if (timestampMs >= 0 && timedOffset >= 0) {
+            return timedOffset;
+        }
+        return timestampMs == -2 ? 0 : endOffset;
     }
 
     /** Forgets what it knows of producers, as a broker does that lost its state. */

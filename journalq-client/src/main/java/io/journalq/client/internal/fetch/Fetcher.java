@@ -282,19 +282,19 @@ public final class Fetcher implements AutoCloseable {
 
     private Map<TopicPartition, Long> find(Collection<TopicPartition> partitions, OffsetSpec spec) {
         partitions.forEach(this::assigned);
-        Map<TopicPartition, Long> found = new LinkedHashMap<>();
-        List<TopicPartition> missing = new ArrayList<>();
-        offsets(partitions, spec).forEach((partition, offset) -> {
+        Map<TopicPartition, ListedOffset> found = new LinkedHashMap<>(offsets(partitions, spec));
+        List<TopicPartition> missing = new ArrayList<>(partitions);
+        missing.removeIf(partition -> found.get(partition).found());
+        found.putAll(offsets(missing, OffsetSpec.latest()));
+        // A record that was appended after the first lookup must not be skipped.
+        offsets(missing, spec).forEach((partition, offset) -> {
             if (offset.found()) {
-                found.put(partition, offset.offset());
-            } else {
-                missing.add(partition);
+                found.put(partition, offset);
             }
         });
-        if (!missing.isEmpty()) {
-            offsets(missing, OffsetSpec.latest()).forEach((partition, offset) -> found.put(partition, offset.offset()));
-        }
-        return found;
+        Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
+        found.forEach((partition, offset) -> offsets.put(partition, offset.offset()));
+        return offsets;
     }
 
     /** Returns the position of a partition, or a negative number if it has none. */
