@@ -50,8 +50,14 @@ public final class BatchRewriter implements AutoCloseable {
                 Check.that(codec != null, "records that were read must have a known codec");
                 codec.compress(records, target);
             }
-            int flag = deleteHorizonMs == SAME_HORIZON || empty ? 0 : RecordBatch.DELETE_HORIZON_FLAG;
-            RecordBatch.setAttributes(target, 0, (short) (RecordBatch.attributes(source, batch) | flag));
+            int attributes = RecordBatch.attributes(source, batch);
+            if (empty) {
+                // Clients decompress also what has no records, and fail because nothing is there.
+                attributes &= ~(RecordBatch.COMPRESSION_MASK | RecordBatch.DELETE_HORIZON_FLAG);
+            } else if (deleteHorizonMs != SAME_HORIZON) {
+                attributes |= RecordBatch.DELETE_HORIZON_FLAG;
+            }
+            RecordBatch.setAttributes(target, 0, (short) attributes);
             target.setInt(RecordBatch.LENGTH, target.writerIndex() - RecordBatch.LOG_OVERHEAD_BYTES);
             target.setLong(RecordBatch.BASE_TIMESTAMP, empty ? RecordBatch.NO_TIMESTAMP : baseTimestampMs);
             if (!RecordBatch.isLogAppendTime(source, batch) || empty) {

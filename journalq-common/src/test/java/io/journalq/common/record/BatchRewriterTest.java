@@ -10,7 +10,11 @@ import io.netty.buffer.UnpooledDirectByteBuf;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.common.utils.BufferSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class BatchRewriterTest {
     private static final int MAX_BYTES = 1 << 20;
@@ -47,14 +51,13 @@ class BatchRewriterTest {
     }
 
     /** Two compressed records. */
-    private static ByteBuf batch() {
+    private static ByteBuf batch(CompressionCodec codec) {
         try (BatchBuilder builder = new BatchBuilder(UnpooledByteBufAllocator.DEFAULT, CompressionCodec.NONE)) {
             builder.append(1_000, new byte[] {1}, new byte[] {2}, List.of());
             builder.append(1_000, new byte[] {3}, new byte[] {4}, List.of());
             ByteBuf plain = builder.build();
             try {
-                return BatchRecompression.recompress(
-                        plain, CompressionCodec.ZSTD, MAX_BYTES, UnpooledByteBufAllocator.DEFAULT);
+                return BatchRecompression.recompress(plain, codec, MAX_BYTES, UnpooledByteBufAllocator.DEFAULT);
             } finally {
                 plain.release();
             }
@@ -65,7 +68,7 @@ class BatchRewriterTest {
     void shouldReleaseTheBatchWhenMemoryRunsOut() {
         // given
         ShortAllocator allocator = new ShortAllocator();
-        ByteBuf batch = batch();
+        ByteBuf batch = batch(CompressionCodec.ZSTD);
         BitSet kept = new BitSet();
         kept.set(1);
 
@@ -81,5 +84,33 @@ class BatchRewriterTest {
         // then
         assertThat(allocator.given).hasSize(2).allMatch(buffer -> buffer.refCnt() == 0);
         batch.release();
+    }
+
+    /** Clients of Kafka also decompress a batch that has no records. */
+    @ParameterizedTest
+    @EnumSource(names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void shouldLeaveAHeaderThatKafkaReadsWhenNoRecordIsKept(CompressionCodec codec) {
+        // given
+        ByteBuf batch = batch(codec);
+
+        // when
+        ByteBuf emptied;
+        try (BatchReader reader = new BatchReader(UnpooledByteBufAllocator.DEFAULT, MAX_BYTES, true);
+                BatchRewriter rewriter = new BatchRewriter(UnpooledByteBufAllocator.DEFAULT)) {
+            reader.reset(batch);
+            assertThat(reader.nextBatch()).isTrue();
+            emptied = rewriter.rewrite(reader, new BitSet(), BatchRewriter.SAME_HORIZON);
+        }
+
+        // then
+        org.apache.kafka.common.record.internal.RecordBatch read = MemoryRecords.readableRecords(emptied.nioBuffer())
+                .batches()
+                .iterator()
+                .next();
+        read.ensureValid();
+        assertThat(read.lastOffset()).isEqualTo(1);
+        assertThat(read.streamingIterator(BufferSupplier.NO_CACHING)).isExhausted();
+        batch.release();
+        emptied.release();
     }
 }

@@ -12,6 +12,7 @@ import io.journalq.common.record.BatchRewriter;
 import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.Crc32c;
 import io.journalq.common.record.RecordBatch;
+import io.journalq.common.record.TransactionMarker;
 import io.journalq.common.record.Varint;
 import io.journalq.server.journal.compaction.CompactionConfig;
 import io.journalq.server.journal.compaction.CompactionJob;
@@ -57,6 +58,7 @@ class CompactionTest {
 
     private final MemoryFileStore store = new MemoryFileStore();
     private Journal journal;
+    private int leaderEpoch = 1;
 
     @BeforeEach
     void open() throws IOException {
@@ -104,7 +106,7 @@ class CompactionTest {
     }
 
     private void write(ByteBuf batch) throws IOException {
-        journal.append(batch, 1);
+        journal.append(batch, leaderEpoch);
         batch.release();
         journal.write();
     }
@@ -316,6 +318,27 @@ class CompactionTest {
             }
         });
         assertThat(sequences).containsExactly(1, 1);
+    }
+
+    /** A replica that was away has the data of the transaction, and must learn that it was aborted. */
+    @Test
+    void shouldKeepTheRecordOfAMarkerThatBeginsAnEpoch() throws IOException {
+        append(1_000, "a=before");
+        append(7, 0, true, 1_000, "a=aborted");
+        leaderEpoch = 2;
+        appendMarker(7, false);
+        append(7, 1, true, 1_000, "c=committed");
+        appendMarker(7, true);
+        roll();
+        compact(5_000);
+        roll();
+
+        compact(6_000 + DAY_MS);
+
+        assertThat(content()).containsExactly("0:a=before", "2!", "3:c=committed", "4!");
+        ByteBuf marker = journal.read(2, Long.MAX_VALUE, 1, true).readFully(UnpooledByteBufAllocator.DEFAULT);
+        assertThat(TransactionMarker.read(marker, 0).commit()).isFalse();
+        marker.release();
     }
 
     @Test

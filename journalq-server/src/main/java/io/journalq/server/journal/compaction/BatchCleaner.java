@@ -2,6 +2,7 @@ package io.journalq.server.journal.compaction;
 
 import io.journalq.common.record.BatchReader;
 import io.journalq.common.record.BatchRewriter;
+import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
@@ -13,7 +14,7 @@ import java.util.Set;
  * Decides what to do with each batch of a log, from the first batch on. Superseded and aborted records are removed.
  * Tombstones and the markers of transactions without data are removed after a delay. The delay begins when a batch with
  * such a record is cleaned for the first time, and is stored in the batch itself (KIP-534). The first batch of a leader
- * epoch stays, without records, if an older epoch has batches: a replica that copies the log knows epochs only by their
+ * epoch stays, without messages, if an older epoch has batches: a replica that copies the log knows epochs only by their
  * batches. Single pass, one thread.
  */
 public final class BatchCleaner implements AutoCloseable {
@@ -61,13 +62,15 @@ public final class BatchCleaner implements AutoCloseable {
         int at = reader.batchIndex();
         boolean control = RecordBatch.isControl(payload, at);
         boolean emptyTransaction = observe(payload, at, control);
+        boolean begins = beginsEpoch(payload, at);
         boolean isCovered = RecordBatch.nextOffset(payload, at) <= rules.newestUpTo();
         long horizonMs =
                 RecordBatch.hasDeleteHorizon(payload, at) ? RecordBatch.baseTimestamp(payload, at) : Long.MAX_VALUE;
         if (control) {
             recordCount = RecordBatch.recordCount(payload, at);
             kept.clear();
-            if (!emptyTransaction || rules.nowMs() < horizonMs) {
+            // Without its record, a marker would not say what became of the transaction.
+            if (!emptyTransaction || rules.nowMs() < horizonMs || begins) {
                 kept.set(0, recordCount);
             }
         } else {
@@ -76,7 +79,7 @@ public final class BatchCleaner implements AutoCloseable {
         }
         boolean setHorizon =
                 horizonMs == Long.MAX_VALUE && (emptyTransaction || (hasTombstone && !control)) && isCovered;
-        return decide(payload, at, setHorizon, beginsEpoch(payload, at) || mustStay);
+        return decide(payload, at, setHorizon, begins || mustStay);
     }
 
     private boolean beginsEpoch(ByteBuf payload, int at) {
@@ -91,7 +94,7 @@ public final class BatchCleaner implements AutoCloseable {
             if (!mustStay && !rules.isLastOfProducer(payload, at)) {
                 return Fate.DROPPED;
             }
-            if (recordCount == 0) {
+            if (recordCount == 0 && RecordBatch.compressionId(payload, at) == CompressionCodec.NONE.id()) {
                 return Fate.KEPT;
             }
         } else if (kept.cardinality() == recordCount && !setHorizon) {
