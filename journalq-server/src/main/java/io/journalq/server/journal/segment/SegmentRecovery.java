@@ -145,7 +145,7 @@ public final class SegmentRecovery {
         BatchScanner behind = behind();
         return behind.next()
                 ? scanner.nextOffset() <= behind.baseOffset()
-                : place == Position.SYNCED || rules.mayEndBehindGap();
+                : place == Position.SYNCED || (rules.mayEndBehindGap() && isBeforeNextHealthy());
     }
 
     /**
