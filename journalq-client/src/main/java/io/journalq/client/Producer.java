@@ -141,7 +141,8 @@ public final class Producer implements AutoCloseable {
 
     /**
      * Sends all batches without waiting for more records. Returns when all records sent before this call are
-     * acknowledged or have failed, and their futures are complete.
+     * acknowledged or have failed, and their futures are complete. Do not hold a lock that a dependent stage of such a
+     * future needs. Called in such a stage, it does not wait for futures.
      */
     public void flush() {
         sender.requireOpen();

@@ -31,6 +31,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -487,11 +488,17 @@ final class ProducerTest {
             while (producer.metrics().directSends() == 0) {
                 producer.send(to(0, "heard"));
             }
-            cluster.faults(key -> key == ApiKey.PRODUCE ? Fault.DEAF : Fault.NONE);
+            AtomicInteger requests = new AtomicInteger();
+            cluster.faults(key -> {
+                requests.addAndGet(key == ApiKey.PRODUCE ? 1 : 0);
+                return key == ApiKey.PRODUCE ? Fault.DEAF : Fault.NONE;
+            });
             // when the broker freezes
             long begunNanos = System.nanoTime();
             assertThatThrownBy(() -> producer.send(to(0, "unheard"))).isInstanceOf(DeliveryTimedOutException.class);
             assertThat(System.nanoTime() - begunNanos).isLessThan(TimeUnit.SECONDS.toNanos(10));
+            // then what has failed is not sent again
+            assertThat(requests).hasValue(1);
         }
     }
 

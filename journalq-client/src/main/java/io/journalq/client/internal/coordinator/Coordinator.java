@@ -75,10 +75,8 @@ public final class Coordinator {
                 JournalQException last = cluster.lastFailure(Cluster.secondConnection(node));
                 if (last == null) {
                     last = withoutAddress(node);
-                    node = UNKNOWN;
-                } else {
-                    onNoResponse(last);
                 }
+                onNoResponse(last);
                 then.onCoordinator(null, last);
             } else {
                 then.onCoordinator(connection, null);

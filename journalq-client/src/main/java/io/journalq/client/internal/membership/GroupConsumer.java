@@ -61,6 +61,13 @@ public final class GroupConsumer {
         private Patience(int timeoutMs) {
             this.leftNanos = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         }
+
+        /** Keeps a part of the time for another request. Returns how long it is. */
+        private long keepSome() {
+            long keptNanos = leftNanos / 10;
+            leftNanos -= keptNanos;
+            return keptNanos;
+        }
     }
 
     GroupConsumer(Fetcher fetcher, GroupConfig config) {
@@ -107,6 +114,7 @@ public final class GroupConsumer {
     }
 
     private void leave(Patience patience) {
+        long keptNanos = patience.keepSome();
         subscribed = false;
         try {
             if (membership.status().isIn()) {
@@ -117,6 +125,7 @@ public final class GroupConsumer {
         } finally {
             followed = null;
             unnamed = false;
+            patience.leftNanos += keptNanos;
             joinQuietly(membership.leave(), patience);
         }
     }

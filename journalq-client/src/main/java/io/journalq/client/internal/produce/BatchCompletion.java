@@ -97,9 +97,13 @@ final class BatchCompletion implements ProduceCall.Outcome {
 
     /**
      * Returns the next batch to send again. Returns null if there is none, or if a batch whose outcome is being checked
-     * is in flight.
+     * is in flight. Batches whose delivery timeout has passed fail: a broker could append what an application takes for
+     * failed.
      */
     PendingBatch nextRetry(Lane lane) {
+        if (!lane.retry.isEmpty()) {
+            failExpired(lane);
+        }
         if (!lane.probing) {
             PendingBatch next = lane.retry.poll();
             if (next != null) {
@@ -158,6 +162,13 @@ final class BatchCompletion implements ProduceCall.Outcome {
     }
 
     /** Fails a batch that is in no queue of the loop. */
+    private void failExpired(Lane lane) {
+        long nowNanos = System.nanoTime();
+        List<PendingBatch> expired = new ArrayList<>(0);
+        lane.retry.removeIf(batch -> nowNanos - batch.deadlineNanos >= 0 && expired.add(batch));
+        expired.forEach(batch -> fail(batch, timedOut(batch)));
+    }
+
     void fail(PendingBatch batch, JournalQException cause) {
         end(batch, cause);
         notifyCompleted();

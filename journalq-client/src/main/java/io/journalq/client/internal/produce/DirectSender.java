@@ -49,6 +49,9 @@ final class DirectSender {
     /** Seals the next batch; null if batches are not sealed. */
     private BatchSealer.Place place;
 
+    /** When the last record was given to this sender. */
+    private long startNanos;
+
     private HostAndPort connectedTo;
     private short version;
     private long noConnectBeforeNanos = System.nanoTime();
@@ -73,6 +76,7 @@ final class DirectSender {
         if (!busy.compareAndSet(false, true)) {
             return null;
         }
+        startNanos = System.nanoTime();
         PendingBatch batch;
         RecordMetadata sent;
         try {
@@ -171,10 +175,11 @@ final class DirectSender {
         connectedTo = leader;
     }
 
-    /** Not longer than a record may take. Then the event loop has it, and fails it. */
+    /** Not longer than the record may take. Then the event loop has it, and fails it. */
     private void waitAtMost(int timeoutMs) {
-        deadlineNanos =
-                System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(timeoutMs, config.deliveryTimeoutMs()));
+        long untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        long lastNanos = startNanos + TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs());
+        deadlineNanos = untilNanos - lastNanos < 0 ? untilNanos : lastNanos;
         waits = true;
     }
 
@@ -254,7 +259,7 @@ final class DirectSender {
                 payload = place.seal(payload);
             }
             PendingBatch batch = new PendingBatch(
-                    lane, payload, System.nanoTime(), TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs()));
+                    lane, payload, startNanos, TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs()));
             if (config.idempotent()) {
                 batch.producerId = lane.producerId;
                 batch.producerEpoch = lane.producerEpoch;

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
@@ -191,15 +192,29 @@ public final class Sender implements AutoCloseable {
             while (!batch.isNotified()) {
                 LockSupport.parkNanos(FLUSH_POLL_NANOS);
                 if (Thread.interrupted()) {
-                    Thread.currentThread().interrupt();
-                    throw new InterruptedWaitException("interrupted during a flush; records may still be sent", null);
+                    throw interruptedFlush(null);
                 }
             }
         }
         if (!clientLoop.eventLoop().inEventLoop()) {
-            // A result is published before its futures are complete, in the same task of the loop.
-            loop.cluster().executeAndWait(() -> {});
+            awaitFutures();
         }
+    }
+
+    /** A result is published before its futures are complete, in the same task of the event loop. */
+    private void awaitFutures() {
+        try {
+            clientLoop.eventLoop().submit(() -> {}).await();
+        } catch (InterruptedException e) {
+            throw interruptedFlush(e);
+        } catch (RejectedExecutionException closed) {
+            // The loop has ended, and that task before.
+        }
+    }
+
+    private static InterruptedWaitException interruptedFlush(InterruptedException cause) {
+        Thread.currentThread().interrupt();
+        return new InterruptedWaitException("interrupted during a flush; records may still be sent", cause);
     }
 
     /** See {@link io.journalq.client.Producer#partitionCount}. */
