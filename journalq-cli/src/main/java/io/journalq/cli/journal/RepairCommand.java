@@ -96,7 +96,9 @@ final class RepairCommand extends ClientCommand {
                     terminal().flush();
                 }
                 throw new CommandFailure("cannot repair " + step.file() + ": " + failed + "; "
-                        + (done.isEmpty() ? "nothing was repaired" : "only what is listed was repaired")
+                        + (done.stream().anyMatch(RepairStep::changes)
+                                ? "only what is listed was repaired"
+                                : "nothing was repaired")
                         + "; remove the cause, and run the command again");
             }
             done.add(step);

@@ -307,7 +307,7 @@ public final class ConsumeCommand extends ClientCommand {
         if (offsets.isEmpty()) {
             return;
         }
-        if (isComplete) {
+        if (isComplete && seal.isUsed()) {
             consumer.commit();
         } else {
             consumer.commit(offsets);

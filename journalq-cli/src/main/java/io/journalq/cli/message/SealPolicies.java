@@ -19,6 +19,11 @@ final class SealPolicies {
                             + " to be read. See journalq keys --help.")
     private Path file;
 
+    /** Whether messages are sealed or opened. */
+    boolean isUsed() {
+        return file != null;
+    }
+
     Producer.Builder apply(Producer.Builder builder) {
         return file == null ? builder : builder.seal(load((partition, offset) -> {}));
     }

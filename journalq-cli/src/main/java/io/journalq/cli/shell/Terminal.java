@@ -161,7 +161,7 @@ public final class Terminal {
 
     /** Writes a warning to standard error. */
     public void warn(String text) {
-        tell("journalq: warning: " + text);
+        tell("journalq: warning: " + printable(text));
     }
 
     /** Replaces the progress line. It is shown only on a terminal. */
