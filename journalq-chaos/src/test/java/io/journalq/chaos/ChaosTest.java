@@ -88,6 +88,7 @@ class ChaosTest {
                             .execute(
                                     "hostile",
                                     "--rounds=1",
+                                    "--unreported=0",
                                     "--duration=2s",
                                     "--factor=1000",
                                     "--usual-priority",
