@@ -82,7 +82,6 @@ class SealAdminTest {
         assertThat(world.admin.registry().topic("late")).isNull();
     }
 
-    /** Compaction keeps the newest record of the topic. */
     @Test
     void shouldPublishNoRegistryThatClientsRefuseBecauseOfItsSize() {
         // given
@@ -103,6 +102,7 @@ class SealAdminTest {
         assertThat(world.admin.registry().version()).isEqualTo(version);
     }
 
+    /** Compaction keeps the newest record of the topic. */
     @Test
     void shouldKeepWhatAnotherAdministratorHasPublishedWhenTheTopicIsCompacted() {
         // given another administrator who revokes the sender, and changes more, between reading and publishing
