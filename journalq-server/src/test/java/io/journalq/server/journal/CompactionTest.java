@@ -97,12 +97,14 @@ class CompactionTest {
             builder.setProducerState(producerId, (short) 0, -1, true);
             ByteBuf batch = builder.build();
             RecordBatch.setAttributes(batch, 0, (short) (RecordBatch.attributes(batch, 0) | RecordBatch.CONTROL_FLAG));
-            RecordBatch.setCrc(
-                    batch,
-                    0,
-                    Crc32c.compute(batch, RecordBatch.ATTRIBUTES, batch.readableBytes() - RecordBatch.ATTRIBUTES));
+            setCrc(batch);
             write(batch);
         }
+    }
+
+    private static void setCrc(ByteBuf batch) {
+        int size = batch.readableBytes() - RecordBatch.ATTRIBUTES;
+        RecordBatch.setCrc(batch, 0, Crc32c.compute(batch, RecordBatch.ATTRIBUTES, size));
     }
 
     private void write(ByteBuf batch) throws IOException {
@@ -320,6 +322,31 @@ class CompactionTest {
         assertThat(sequences).containsExactly(1, 1);
     }
 
+    /** As earlier releases have left it: clients of Kafka decompress nothing, and fail. */
+    @Test
+    void shouldRemoveTheCodecOfABatchThatWasEmptiedBefore() throws IOException {
+        append(9, 0, false, 1_000, "a=only");
+        ByteBuf emptied = journal.read(0, Long.MAX_VALUE, 1, true)
+                .readFully(UnpooledByteBufAllocator.DEFAULT)
+                .capacity(RecordBatch.HEADER_SIZE_BYTES);
+        emptied.setInt(RecordBatch.LENGTH, RecordBatch.HEADER_SIZE_BYTES - RecordBatch.LOG_OVERHEAD_BYTES);
+        emptied.setInt(RecordBatch.RECORD_COUNT, 0);
+        RecordBatch.setAttributes(emptied, 0, (short) CompressionCodec.LZ4.id());
+        emptied.setInt(RecordBatch.BASE_SEQUENCE, 1);
+        setCrc(emptied);
+        leaderEpoch = 2;
+        write(emptied);
+        append(1_000, "a=newer");
+        roll();
+
+        compact(5_000);
+
+        ByteBuf kept = journal.read(1, Long.MAX_VALUE, 1, true).readFully(UnpooledByteBufAllocator.DEFAULT);
+        assertThat(RecordBatch.baseOffset(kept, 0)).isEqualTo(1);
+        assertThat(RecordBatch.compressionId(kept, 0)).isZero();
+        kept.release();
+    }
+
     /** A replica that was away has the data of the transaction, and must learn that it was aborted. */
     @Test
     void shouldKeepTheRecordOfAMarkerThatBeginsAnEpoch() throws IOException {
@@ -331,6 +358,8 @@ class CompactionTest {
         appendMarker(7, true);
         roll();
         compact(5_000);
+        roll();
+        compact(6_000); // The data of the abort marker is gone, so its delay begins.
         roll();
 
         compact(6_000 + DAY_MS);
