@@ -151,7 +151,10 @@ class HandOverTest {
         assertThat(lost).as("lost of %d", acknowledged.size()).isEmpty();
     }
 
-    /** Elects the preferred leader, unless it leads already because the controller has not heard from the last one in time. */
+    /**
+     * Elects the preferred leader, unless it leads already because the controller has not heard from the last one in
+     * time.
+     */
     private static void elect(Admin admin, TopicPartition partition) throws Exception {
         try {
             admin.electLeaders(ElectionType.PREFERRED, Set.of(partition)).all().get(SECONDS, TimeUnit.SECONDS);

@@ -181,9 +181,9 @@ final class GatewayCases {
 
     /**
      * Measures the load of the Kafka protocol alone and beside stuck clients in turn, so that it can be seen how much it
-     * varies by itself. The latency beside the first stuck clients is not measured: Java compiles what they need. But their
-     * memory counts. What clients add to the memory is compared with the measurement just before them. In the end, the
-     * memory has also grown by the garbage in the heap, which Java collects when it needs the space.
+     * varies by itself. The latency beside the first stuck clients is not measured: Java compiles what they need. But
+     * their memory counts. What clients add to the memory is compared with the measurement just before them. In the end,
+     * the memory has also grown by the garbage in the heap, which Java collects when it needs the space.
      */
     private Map<String, Object> stuck(String topic) throws IOException, InterruptedException {
         PayloadPool pool = PayloadPool.build("text", options.shape().messageBytes(), PayloadPool.DEFAULT_SIZE_BYTES);

@@ -161,7 +161,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
         loop.revisitLater(lane, delayNanos);
     }
 
-    /** Fails a batch that is in no queue of the loop. */
+    /** Fails the batches that wait to be sent again, and whose delivery timeout has passed. */
     private void failExpired(Lane lane) {
         long nowNanos = System.nanoTime();
         List<PendingBatch> expired = new ArrayList<>(0);
@@ -169,6 +169,7 @@ final class BatchCompletion implements ProduceCall.Outcome {
         expired.forEach(batch -> fail(batch, timedOut(batch)));
     }
 
+    /** Fails a batch that is in no queue of the loop. */
     void fail(PendingBatch batch, JournalQException cause) {
         end(batch, cause);
         notifyCompleted();
