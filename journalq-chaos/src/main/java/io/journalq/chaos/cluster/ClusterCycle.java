@@ -86,6 +86,9 @@ final class ClusterCycle {
     private final Losses losses = new Losses(LOSS_BOUND_MS);
     private final Map<Integer, Long> logStarts = new TreeMap<>();
 
+    /** When brokers were fenced by controllers that have been replaced since. */
+    private final List<Instant> fencedByReplaced = new ArrayList<>();
+
     /** Number of committed transactions when the last fault was over. */
     private long committedBefore;
 
@@ -377,6 +380,7 @@ final class ClusterCycle {
         int successor = members.nextId();
         start(successor);
         reportFailure(dead);
+        fencedByReplaced.addAll(fencingsBy(dead));
         try {
             members.replace(admin, dead, successor, RECOVERY_LIMIT_MS);
         } catch (IOException failure) {
@@ -488,12 +492,18 @@ final class ClusterCycle {
 
     /** A broker can be fenced that nothing was done to, on a busy machine. It is a leader that fails, like any other. */
     private void noteFencings() throws IOException {
+        List<Instant> fencings = new ArrayList<>(fencedByReplaced);
         for (int id : members.ids()) {
-            for (Instant at : BrokerReports.fencings(cluster.process(id).logSince(logStarts.getOrDefault(id, 0L)))) {
-                long agoNanos = Duration.between(at, Instant.now()).toNanos();
-                losses.onFencing(System.nanoTime() - agoNanos, SESSION_TIMEOUT_MS, LONGEST_SPAN_MS);
-            }
+            fencings.addAll(fencingsBy(id));
         }
+        for (Instant at : fencings) {
+            long agoNanos = Duration.between(at, Instant.now()).toNanos();
+            losses.onFencing(System.nanoTime() - agoNanos, SESSION_TIMEOUT_MS, LONGEST_SPAN_MS);
+        }
+    }
+
+    private List<Instant> fencingsBy(int id) throws IOException {
+        return BrokerReports.fencings(cluster.process(id).logSince(logStarts.getOrDefault(id, 0L)));
     }
 
     private void reportFailure(int id) throws IOException {
