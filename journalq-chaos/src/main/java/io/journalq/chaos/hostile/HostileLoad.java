@@ -198,7 +198,12 @@ public enum HostileLoad {
         @Override
         void run(int port, int connections) {
             byte[] requests = repeated(Requests.disorderedLogin(), 50);
-            inThreads(connections, () -> pump(connectFromAnyAddress(port), requests, 50, true));
+            inThreads(connections, () -> {
+                Socket socket = connectFromAnyAddress(port);
+                // The broker stops reading. What is written after that stays here, and would only take processor time.
+                socket.setSendBufferSize(SMALL_BUFFER_BYTES);
+                pump(socket, requests, 50, true);
+            });
         }
 
         @Override
@@ -276,6 +281,7 @@ public enum HostileLoad {
     private static final int SLOW_PAUSE_MS = 50;
     private static final int REPORT_MS = 100;
     private static final int READ_BUFFER_BYTES = 64 << 10;
+    private static final int SMALL_BUFFER_BYTES = 16 << 10;
     private static final LongAdder DONE = new LongAdder();
 
     private final int usualCount;
