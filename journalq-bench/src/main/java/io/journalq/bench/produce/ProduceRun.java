@@ -102,8 +102,8 @@ public final class ProduceRun {
         ProduceLoad.Latencies latencies = load.endMeasuring();
         closeAll(producers);
         return new Measured(
-                rates.acknowledged() / rates.use().seconds(),
-                rates.consumed() / rates.use().seconds(),
+                rates.acknowledged() / rates.seconds(),
+                rates.consumed() / rates.seconds(),
                 latencies.latency(),
                 latencies.serviceTime(),
                 rates.use());
@@ -169,17 +169,21 @@ public final class ProduceRun {
     }
 
     /** What happened in the measured time. */
-    private record Rates(long acknowledged, long consumed, ResourceUse use) {}
+    private record Rates(long acknowledged, long consumed, double seconds, ResourceUse use) {}
 
+    /** Counts and takes the time within those of the meter, which reads the metrics of brokers that have them. */
     private Rates measure(ProduceLoad load, Consumption consumption) throws InterruptedException {
-        long acknowledgedBefore = load.acknowledged();
-        long consumedBefore = consumption.consumed();
         ResourceUse.Meter meter = ResourceUse.start(broker.nodes());
         load.beginMeasuring();
+        long acknowledgedBefore = load.acknowledged();
+        long consumedBefore = consumption.consumed();
+        long startNs = System.nanoTime();
         String what = "case " + settings.produceCase().number();
-        pass(new Stage(what, settings.duration(), System.nanoTime()), settings.duration(), load, consumption);
-        ResourceUse use = meter.stop();
-        return new Rates(load.acknowledged() - acknowledgedBefore, consumption.consumed() - consumedBefore, use);
+        pass(new Stage(what, settings.duration(), startNs), settings.duration(), load, consumption);
+        long acknowledged = load.acknowledged() - acknowledgedBefore;
+        long consumed = consumption.consumed() - consumedBefore;
+        double seconds = (System.nanoTime() - startNs) / 1e9;
+        return new Rates(acknowledged, consumed, seconds, meter.stop());
     }
 
     /** The part of the run that progress lines show. */

@@ -7,6 +7,7 @@ import org.HdrHistogram.Histogram;
  * The result of a {@link TrafficRun}.
  *
  * @param measured counts of the measured interval
+ * @param seconds duration of the measured interval
  * @param lost lost messages of the whole run, over all subscribers
  * @param corrupt damaged messages of the whole run
  * @param endToEnd nanoseconds from when messages were due until they were received, in the measured interval
@@ -15,6 +16,7 @@ import org.HdrHistogram.Histogram;
  */
 public record TrafficResult(
         Traffic.Counts measured,
+        double seconds,
         long lost,
         long corrupt,
         Histogram endToEnd,
@@ -23,12 +25,12 @@ public record TrafficResult(
         String firstError) {
 
     public double publishedPerSecond() {
-        return measured.confirmed() / use.seconds();
+        return measured.confirmed() / seconds;
     }
 
     /** Messages per second that all subscribers together received. */
     public double receivedPerSecond() {
-        return measured.received() / use.seconds();
+        return measured.received() / seconds;
     }
 
     /** The problem of the run; null if there is none. {@code mayLose}: whether the delivery guarantee permits losses. */

@@ -59,15 +59,18 @@ public final class TrafficRun {
         try (Traffic traffic = Traffic.start(driver, topic, settings, pool);
                 PrintStream out = log == null ? null : open(log.get())) {
             traffic.warmUp(warmup);
+            nodes.forEach(node -> ProcessUsage.forgetMaximum(node.pid()));
+            // The meter reads the metrics of brokers that have them. The traffic of that time does not count.
+            ResourceUse.Meter meter = ResourceUse.start(nodes);
             traffic.takeEndToEnd();
             traffic.takeAcknowledged();
-            nodes.forEach(node -> ProcessUsage.forgetMaximum(node.pid()));
             HistogramLogWriter writer = out == null ? null : begin(out);
             Traffic.Counts before = traffic.counts();
-            ResourceUse.Meter meter = ResourceUse.start(nodes);
+            long startNs = System.nanoTime();
             measure(traffic, what, endToEnd, writer);
-            ResourceUse use = meter.stop();
             Traffic.Counts measured = traffic.counts().since(before);
+            double seconds = (System.nanoTime() - startNs) / 1e9;
+            ResourceUse use = meter.stop();
             boolean stopped = traffic.stopPublishing(RESPONSE_TIMEOUT_MS);
             traffic.drain(mayLose ? SHORT_SILENCE_MS : SILENCE_MS);
             // What was under way when the time was over counts as well: after a stall, these are the slowest messages.
@@ -76,6 +79,7 @@ public final class TrafficRun {
             String error = traffic.firstError();
             return new TrafficResult(
                     measured,
+                    seconds,
                     traffic.lost(),
                     traffic.counts().corrupt(),
                     endToEnd,

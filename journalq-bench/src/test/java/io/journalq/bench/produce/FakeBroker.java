@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -37,6 +38,9 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     static final int STALL_ENDS_MS = 1_000;
 
     private final Fault fault;
+    /** Null if there are none. */
+    private final String metricsAddress;
+
     private final Map<String, List<List<byte[]>>> topics = new HashMap<>();
     private final Map<String, Group> groups = new HashMap<>();
     private long readByMembers;
@@ -61,7 +65,13 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     }
 
     FakeBroker(Fault fault) {
+        this(fault, null);
+    }
+
+    /** @param metricsAddress {@code host:port} of its metrics; null if there are none */
+    FakeBroker(Fault fault, String metricsAddress) {
         this.fault = fault;
+        this.metricsAddress = metricsAddress;
     }
 
     /** How often a message was refused. */
@@ -120,6 +130,11 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     @Override
     public long pid() {
         return 0;
+    }
+
+    @Override
+    public Optional<String> metricsAddress() {
+        return Optional.ofNullable(metricsAddress);
     }
 
     @Override

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.Latency;
+import io.journalq.bench.measure.SlowMetrics;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceSettings.Workload;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -129,6 +131,19 @@ class ProduceRunTest {
         assertThat(result.measured().latency().kind()).isEqualTo(Latency.FROM_SCHEDULE);
         assertThat(result.measured().latency().p50Us())
                 .isGreaterThanOrEqualTo(result.measured().serviceTime().p50Us() * 0.99);
+    }
+
+    @Test
+    void shouldCountOnlyTheMeasuredTimeWhenMetricsAreSlow() throws IOException, InterruptedException {
+        Duration duration = Duration.ofMillis(600);
+        try (SlowMetrics metrics = new SlowMetrics((int) duration.toMillis())) {
+            FakeBroker fake = new FakeBroker(FakeBroker.Fault.NONE, metrics.address());
+
+            ProduceResult result = run(fake, ProduceCase.SYNC_SINGLE, duration, MESSAGES_PER_SECOND);
+
+            assertThat(result.problem()).isNull();
+            assertThat(result.measured().qps()).isBetween(MESSAGES_PER_SECOND * 0.5, MESSAGES_PER_SECOND * 1.5);
+        }
     }
 
     @Test

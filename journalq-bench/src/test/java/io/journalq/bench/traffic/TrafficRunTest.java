@@ -2,9 +2,12 @@ package io.journalq.bench.traffic;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.bench.measure.BrokerNode;
+import io.journalq.bench.measure.SlowMetrics;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.peer.FakePubSub;
 import io.journalq.bench.peer.PubSubDriver.Subscriber;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +44,33 @@ class TrafficRunTest {
         private boolean isStalled() {
             long ms = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - openedNs);
             return ms >= STALL_BEGINS_MS && ms < STALL_ENDS_MS;
+        }
+    }
+
+    @Test
+    void shouldCountOnlyTheMeasuredTimeWhenMetricsAreSlow() throws IOException, InterruptedException {
+        FakePubSub broker = new FakePubSub() {
+            @Override
+            protected void poll(Subscriber.Visitor visitor) throws InterruptedException {
+                byte[] value = next();
+                if (value != null) {
+                    visitor.onMessage(value);
+                }
+            }
+        };
+        try (SlowMetrics metrics = new SlowMetrics((int) DURATION.toMillis())) {
+            TrafficResult result = new TrafficRun(broker.driver(), WARM_UP, DURATION, false)
+                    .run(
+                            "topic",
+                            new Traffic.Settings(1, 1, PER_SECOND, 0, Integer.MAX_VALUE, 0, 1),
+                            PayloadPool.buildForStamps("random", 100, 1 << 16),
+                            List.of(new BrokerNode(0, null, metrics.address())),
+                            "test",
+                            null);
+
+            assertThat(result.problem(false)).isNull();
+            assertThat(result.publishedPerSecond()).isBetween(PER_SECOND * 0.5, PER_SECOND * 1.5);
+            assertThat(result.receivedPerSecond()).isBetween(PER_SECOND * 0.5, PER_SECOND * 1.5);
         }
     }
 
