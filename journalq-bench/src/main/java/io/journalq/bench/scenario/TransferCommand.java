@@ -205,7 +205,11 @@ public final class TransferCommand implements Callable<Integer> {
         long expected = count * files.size();
         try {
             TransferRun run = new TransferRun(
-                    driver, name, batchSize, protection == MessageProtection.RSA_PER_MESSAGE ? receiverKey : null);
+                    driver,
+                    name,
+                    batchSize,
+                    protection == MessageProtection.RSA_PER_MESSAGE ? receiverKey : null,
+                    TransferRun.SILENCE);
             TransferRun.Result result = run.run(files, expected, received, brokers.nodes(plain));
             Map<String, Object> row = row(driver.name(), files.size(), count, expected, result);
             if (sealed) {

@@ -33,7 +33,12 @@ import java.util.concurrent.atomic.LongAdder;
 final class TransferRun {
     private static final Duration POLL_TIMEOUT = Duration.ofMillis(100);
     private static final int BATCHES_IN_FLIGHT = 8;
-    private static final long SILENCE_NS = TimeUnit.SECONDS.toNanos(60);
+    /** If nothing is received or acknowledged for this time, the broker has failed. */
+    static final Duration SILENCE = Duration.ofSeconds(60);
+
+    /** How long a sender that was interrupted may take to close its connection. */
+    private static final long CLOSE_MS = 10_000;
+
     /** A message that comes again comes soon after the last one. */
     static final long QUIET_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -45,14 +50,19 @@ final class TransferRun {
     /** The key of a receiver of messages that are encrypted one by one; null if they are not. */
     private final KeyPair receiverKey;
 
+    private final long silenceNs;
+
     private final LongAdder acknowledged = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder received = new LongAdder();
     private final AtomicReference<String> firstError = new AtomicReference<>();
     private volatile boolean running = true;
     private volatile long lastReceivedNs;
+    private volatile long lastConfirmedNs;
 
-    TransferRun(PubSubDriver driver, String topic, int batchSize, KeyPair receiverKey) {
+    /** @param silence as {@link #SILENCE} */
+    TransferRun(PubSubDriver driver, String topic, int batchSize, KeyPair receiverKey, Duration silence) {
+        this.silenceNs = silence.toNanos();
         this.receiverKey = receiverKey;
         this.driver = driver;
         this.topic = topic;
@@ -84,6 +94,7 @@ final class TransferRun {
             ResourceUse.Meter meter = ResourceUse.start(nodes);
             long startNs = System.nanoTime();
             lastReceivedNs = startNs;
+            lastConfirmedNs = startNs;
             for (int i = 0; i < files.size(); i++) {
                 Path file = files.get(i);
                 Publisher publisher = driver.openPublisher(topic, i);
@@ -92,9 +103,7 @@ final class TransferRun {
             await(expected);
             seconds = (lastReceivedNs - startNs) / 1e9;
             use = meter.stop();
-            for (Thread sender : senders) {
-                sender.join();
-            }
+            join(senders);
             awaitQuiet();
             running = false;
             receiver.join();
@@ -135,8 +144,24 @@ final class TransferRun {
         while (received.sum() < expected - failed.sum() && firstError.get() == null) {
             Thread.sleep(POLL_MS);
             progress.tell(received.sum());
-            if (System.nanoTime() - lastReceivedNs > SILENCE_NS) {
+            if (System.nanoTime() - lastReceivedNs > silenceNs) {
                 return;
+            }
+        }
+    }
+
+    /** Waits for the senders. Interrupts them if nothing is acknowledged any more: they would wait forever. */
+    private void join(List<Thread> senders) throws InterruptedException {
+        for (Thread sender : senders) {
+            while (sender.isAlive()) {
+                sender.join(POLL_MS);
+                long nowNs = System.nanoTime();
+                if (nowNs - lastConfirmedNs > silenceNs && nowNs - lastReceivedNs > silenceNs) {
+                    firstError.compareAndSet(null, "messages were not acknowledged");
+                    senders.forEach(Thread::interrupt);
+                    sender.join(CLOSE_MS);
+                    break;
+                }
             }
         }
     }
@@ -197,6 +222,7 @@ final class TransferRun {
     private void sendOne(Publisher publisher, byte[] message, Semaphore room) throws Exception {
         publisher.publish(message, failure -> {
             room.release();
+            lastConfirmedNs = System.nanoTime();
             if (failure == null) {
                 acknowledged.increment();
             } else {

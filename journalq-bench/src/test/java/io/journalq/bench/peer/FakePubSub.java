@@ -8,7 +8,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A broker in memory that confirms each message at once. A test determines what its subscriber receives. */
+/**
+ * A broker in memory that confirms each message at once, unless a test changes that. A test determines what its subscriber
+ * receives.
+ */
 public abstract class FakePubSub {
     private final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();
 
@@ -28,6 +31,14 @@ public abstract class FakePubSub {
     /** The subscriber is opened. On the thread that opens it. */
     protected void onSubscriber() {}
 
+    /** A publisher is opened. On the thread that opens it. */
+    protected void onPublisher() {}
+
+    /** A message was published. */
+    protected void confirm(Publisher.Confirmation confirmation) {
+        confirmation.onConfirmed(null);
+    }
+
     /** Passes on at most one message. On the thread of the subscriber. */
     protected abstract void poll(Subscriber.Visitor visitor) throws InterruptedException;
 
@@ -37,11 +48,12 @@ public abstract class FakePubSub {
     }
 
     private Publisher publisher() {
+        onPublisher();
         return new Publisher() {
             @Override
             public void publish(byte[] value, Confirmation confirmation) {
                 queue.add(value);
-                confirmation.onConfirmed(null);
+                confirm(confirmation);
             }
 
             @Override
