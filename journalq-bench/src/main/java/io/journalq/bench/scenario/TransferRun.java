@@ -90,6 +90,10 @@ final class TransferRun {
         double seconds;
         try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(receivedFile), 1 << 16)) {
             Thread receiver = start("receiver", receiving(driver.openSubscriber(topic, 0), out));
+            List<Publisher> publishers = new ArrayList<>();
+            for (int i = 0; i < files.size(); i++) {
+                publishers.add(driver.openPublisher(topic, i));
+            }
             nodes.forEach(node -> ProcessUsage.forgetMaximum(node.pid()));
             ResourceUse.Meter meter = ResourceUse.start(nodes);
             long startNs = System.nanoTime();
@@ -97,7 +101,7 @@ final class TransferRun {
             lastConfirmedNs = startNs;
             for (int i = 0; i < files.size(); i++) {
                 Path file = files.get(i);
-                Publisher publisher = driver.openPublisher(topic, i);
+                Publisher publisher = publishers.get(i);
                 senders.add(start("sender-" + i, () -> send(publisher, file)));
             }
             await(expected);

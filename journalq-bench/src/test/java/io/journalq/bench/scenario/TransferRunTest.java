@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +35,24 @@ class TransferRunTest {
         assertThat(result.seconds())
                 .as("without the wait for messages that come again")
                 .isLessThanOrEqualTo(tookSeconds - TransferRun.QUIET_NS / 1e9);
+    }
+
+    @Test
+    void shouldNotCountTheTimeInWhichSendersConnect() throws IOException, InterruptedException {
+        Duration connecting = Duration.ofSeconds(3);
+
+        TransferRun.Result result = transfer(
+                new ForwardingPubSub() {
+                    @Override
+                    protected void onPublisher() {
+                        LockSupport.parkNanos(connecting.toNanos());
+                    }
+                },
+                TransferRun.SILENCE);
+
+        assertThat(result.firstError()).isNull();
+        assertThat(result.difference().isNone()).isTrue();
+        assertThat(result.seconds()).isLessThan(connecting.toMillis() / 1e3);
     }
 
     @Test
