@@ -21,6 +21,8 @@ public final class Losses {
     private long lost;
     private long oldestNanos;
     private long longestSpanNanos;
+    /** The longest one that was reported. Longer ones that are allowed do not hide it. */
+    private long longestReportedNanos;
 
     /** Times at which the messages of one producer were acknowledged, by message number. One thread at a time. */
     static final class AcknowledgedTimes {
@@ -133,7 +135,8 @@ public final class Losses {
     }
 
     private void onSpan(long nanos, long limitNanos, Consumer<String> findings) {
-        if (nanos > limitNanos && nanos > longestSpanNanos) {
+        if (nanos > limitNanos && nanos > longestReportedNanos) {
+            longestReportedNanos = nanos;
             findings.accept(String.format(
                     Locale.ROOT, "successive messages that were acknowledged within %.3f s are lost", nanos / 1e9));
         }

@@ -230,6 +230,36 @@ class LedgerTest {
     }
 
     @Test
+    void shouldFindLossesThatAreTooManyWhenAnotherFaultMayTakeMore() throws InterruptedException {
+        // given losses of two producers: long ones in a fault without a limit, and shorter ones in one that may take none
+        Ledger ledger = new Ledger();
+        Losses losses = new Losses(0);
+        ledger.promise("topic-0", 1, new Ledger.Promise("LittleIsLost", losses, false));
+        ledger.promise("topic-0", 2, new Ledger.Promise("LittleIsLost", losses, false));
+        ledger.onAcknowledged("topic-0", 2, 0);
+        Thread.sleep(2);
+        ledger.onAcknowledged("topic-0", 2, 1);
+        Thread.sleep(2);
+        losses.onFault(Long.MAX_VALUE);
+        ledger.onAcknowledged("topic-0", 1, 0);
+        Thread.sleep(200);
+        ledger.onAcknowledged("topic-0", 1, 1);
+        losses.onFaultOver();
+        losses.onFencing(System.nanoTime(), 60_000, 0);
+
+        // when
+        ledger.beginReading();
+        ledger.endReading();
+
+        // then
+        assertThat(losses.lostCount()).isEqualTo(4);
+        assertThat(ledger.findings())
+                .singleElement()
+                .asString()
+                .startsWith("LittleIsLost: topic-0 producer 2: successive messages");
+    }
+
+    @Test
     void shouldReadOnlyWhatABrokerHoldsWhenItHasSomePartitions() {
         Ledger ledger = new Ledger();
         ledger.onAcknowledged("topic-0", 1, 0);
