@@ -38,13 +38,14 @@ public final class ClientThreads implements AutoCloseable {
         void run() throws Exception;
     }
 
-    /** Starts a thread for {@code work}. An exception that it throws is a finding. */
+    /** Starts a thread for {@code work}. An exception or error that it throws is a finding. */
     public void begin(String name, Work work) {
         Thread thread = new Thread(
                 () -> {
                     try {
                         work.run();
-                    } catch (Exception failure) {
+                    } catch (Exception | Error failure) {
+                        // Otherwise, a consumer that an error ended would check nothing, and nobody would notice.
                         ledger.report(name + " failed: " + failure + causes(failure));
                     }
                 },
