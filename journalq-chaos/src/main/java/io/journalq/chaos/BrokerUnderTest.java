@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A single broker in a process of its own, which can be frozen and killed. One thread. */
+/**
+ * A single broker in a process of its own, which can be frozen and killed. {@link #close} kills it, which also happens
+ * when the program is interrupted. One thread, and the shutdown hook.
+ */
 final class BrokerUnderTest implements AutoCloseable {
     private static final long START_LIMIT_NANOS = TimeUnit.MINUTES.toNanos(10);
     private static final int CONNECT_TIMEOUT_MS = 1_000;
@@ -22,7 +25,9 @@ final class BrokerUnderTest implements AutoCloseable {
     private final int port;
     private final BrokerProcess process;
     private final Map<String, String> settings = new LinkedHashMap<>();
+    private final Thread shutdownHook = new Thread(this::end, "kill-broker");
     private Runnable onEnding = () -> {};
+    private boolean ended;
 
     /**
      * Describes a broker; {@link #start} starts it.
@@ -40,6 +45,7 @@ final class BrokerUnderTest implements AutoCloseable {
         this.settings.put("gateway.listener", "");
         settings.forEach(setting -> this.settings.put(
                 setting.substring(0, setting.indexOf('=')), setting.substring(setting.indexOf('=') + 1)));
+        Runtime.getRuntime().addShutdownHook(shutdownHook);
     }
 
     long pid() {
@@ -63,7 +69,7 @@ final class BrokerUnderTest implements AutoCloseable {
      * @return false if the process ended, or was killed because it took longer than {@link #START_LIMIT_NANOS}
      */
     boolean startsUp() throws IOException, InterruptedException {
-        process.start(settings);
+        launch();
         long deadlineNanos = System.nanoTime() + START_LIMIT_NANOS;
         while (!accepts()) {
             if (!process.isAlive()) {
@@ -76,6 +82,18 @@ final class BrokerUnderTest implements AutoCloseable {
             Thread.sleep(POLL_MS);
         }
         return true;
+    }
+
+    private synchronized void launch() throws IOException {
+        if (ended) {
+            throw new IOException("the program ends");
+        }
+        process.start(settings);
+    }
+
+    private synchronized void end() {
+        ended = true;
+        process.close();
     }
 
     /** The current length of the broker's log file, in bytes. */
@@ -151,6 +169,11 @@ final class BrokerUnderTest implements AutoCloseable {
     public void close() {
         if (process.isAlive()) {
             kill();
+        }
+        try {
+            Runtime.getRuntime().removeShutdownHook(shutdownHook);
+        } catch (IllegalStateException ending) {
+            // The hook does the same.
         }
     }
 }

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A hostile load in a process of its own, with the lowest priority if asked for. Real clients run on other machines
- * and do not take processor time from the broker. Any thread.
+ * and do not take processor time from the broker. It is killed when the program is interrupted. Any thread.
  */
 public final class HostileProcess implements AutoCloseable {
     private static final int READY_LIMIT_SECONDS = 120;
@@ -32,12 +32,15 @@ public final class HostileProcess implements AutoCloseable {
     private static final int FIRST_JAVA_WITH_NATIVE_WARNING = 24;
 
     private final Process process;
+    private final Thread shutdownHook;
     private final CountDownLatch ready = new CountDownLatch(1);
     private volatile long done;
     private volatile boolean closed;
 
     private HostileProcess(Process process) {
         this.process = process;
+        this.shutdownHook = new Thread(process::destroyForcibly, "kill-hostile-load");
+        Runtime.getRuntime().addShutdownHook(shutdownHook);
     }
 
     /** Starts the process, and waits until the load has done as much as it has connections or threads. */
@@ -116,6 +119,11 @@ public final class HostileProcess implements AutoCloseable {
             process.waitFor();
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
+        }
+        try {
+            Runtime.getRuntime().removeShutdownHook(shutdownHook);
+        } catch (IllegalStateException ending) {
+            // The hook does the same.
         }
     }
 }
