@@ -108,6 +108,10 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
             throw new IllegalStateException("the listener " + method.name()
                     + " has no consumer group; set groupId of the annotation, or journalq.consumer.group-id");
         }
+        if (listener.annotation.concurrency() < 1) {
+            throw new IllegalStateException("the listener " + method.name() + " has a concurrency of "
+                    + listener.annotation.concurrency() + ", so that nobody would read; use 1 or more");
+        }
         List<String> topics =
                 Arrays.stream(listener.annotation.topics()).map(this::resolve).toList();
         ListenerFailureHandler failures = beans.getBeanProvider(ListenerFailureHandler.class)

@@ -425,6 +425,17 @@ final class JournalQListenerTest {
                 "journalq.key-serde is utf9; use bytes, utf8, long, uuid, json, or the name of a bean");
     }
 
+    static final class NobodyReads {
+        @JournalQListener(topics = "nobody", groupId = "nobody", concurrency = 0)
+        void receive(String value) {}
+    }
+
+    @Test
+    void shouldNotStartWhenAListenerHasNoThread() {
+        assertStartFails(
+                application.withBean(NobodyReads.class), "the listener NobodyReads.receive has a concurrency of 0");
+    }
+
     static final class Homeless {
         @JournalQListener(topics = "homeless")
         void receive(String value) {}
