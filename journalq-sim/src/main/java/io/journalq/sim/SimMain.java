@@ -154,8 +154,13 @@ public final class SimMain implements Callable<Integer> {
 
     private void explain(SimResult result) {
         result.violations().forEach(violation -> System.out.println("VIOLATION " + violation));
-        String options = brokers == 1 ? "" : "--brokers " + brokers + " ";
-        System.out.printf(Locale.ROOT, "replay with: bin/journalq-sim %s--seed %d%n", options, result.seed());
+        System.out.println("replay with: " + replay(brokers, twice, result.seed()));
+    }
+
+    /** The command that runs a seed again, in the same way. */
+    static String replay(int brokers, boolean twice, long seed) {
+        return "bin/journalq-sim " + (brokers == 1 ? "" : "--brokers " + brokers + " ") + (twice ? "--twice " : "")
+                + "--seed " + seed;
     }
 
     private static void report(SeedRun.Tally tally, long tookNanos) {

@@ -37,6 +37,13 @@ class SimMainTest {
     }
 
     @Test
+    void shouldReplayASeedInTheWayThatFoundTheViolation() {
+        assertThat(SimMain.replay(1, false, 7)).isEqualTo("bin/journalq-sim --seed 7");
+        assertThat(SimMain.replay(3, false, 7)).isEqualTo("bin/journalq-sim --brokers 3 --seed 7");
+        assertThat(SimMain.replay(1, true, 7)).isEqualTo("bin/journalq-sim --twice --seed 7");
+    }
+
+    @Test
     void shouldFitEightyColumnsWhenAskedForHelp() {
         String help = SimMain.commandLine().getUsageMessage(CommandLine.Help.Ansi.OFF);
 
