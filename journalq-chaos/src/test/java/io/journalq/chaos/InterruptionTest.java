@@ -46,9 +46,8 @@ class InterruptionTest {
             program.destroyForcibly();
         }
         try {
-            assertThat(started)
-                    .allSatisfy(process ->
-                            assertThat(process.onExit()).succeedsWithin(LIMIT_SECONDS, TimeUnit.SECONDS));
+            assertThat(started).allSatisfy(process -> assertThat(process.onExit())
+                    .succeedsWithin(LIMIT_SECONDS, TimeUnit.SECONDS));
         } finally {
             started.forEach(ProcessHandle::destroyForcibly);
         }

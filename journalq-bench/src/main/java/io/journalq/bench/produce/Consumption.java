@@ -138,6 +138,11 @@ final class Consumption {
         }
     }
 
+    /** Ends the consumers, without waiting for them. Has no effect after {@link #finish}. */
+    void abandon() {
+        running = false;
+    }
+
     /** Records a problem; only the first is kept. Thread-safe. */
     void noteProblem(String what) {
         problem.compareAndSet(null, what);

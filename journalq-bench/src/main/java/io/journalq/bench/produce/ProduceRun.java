@@ -59,6 +59,15 @@ public final class ProduceRun {
         broker.createTopic(workload.topic(), workload.partitions());
         Verification verification = new Verification(broker, reader, workload, pool);
         Consumption consumption = new Consumption(pool, verification.startOffsets(), Consumption.SAMPLE_INTERVAL);
+        try {
+            return run(verification, consumption);
+        } finally {
+            // After a failure, they would read on beside what is measured next.
+            consumption.abandon();
+        }
+    }
+
+    private ProduceResult run(Verification verification, Consumption consumption) throws InterruptedException {
         if (settings.produceCase().consumed()) {
             startConsumers(consumption);
         }

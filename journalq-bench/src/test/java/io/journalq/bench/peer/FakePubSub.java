@@ -9,8 +9,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A broker in memory that confirms each message at once, unless a test changes that. A test determines what its subscriber
- * receives.
+ * A broker in memory that confirms each message at once, unless a test changes that. A test determines what its
+ * subscriber receives.
  */
 public abstract class FakePubSub {
     private final BlockingQueue<byte[]> queue = new LinkedBlockingQueue<>();

@@ -1,5 +1,6 @@
 package io.journalq.bench.produce;
 
+import io.journalq.bench.BenchException;
 import io.journalq.bench.driver.BrokerDriver;
 import io.journalq.bench.driver.ClientDriver;
 import io.journalq.bench.driver.ClientDriver.BatchProducer;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
@@ -29,6 +31,8 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
         REFUSE,
         /** Every message. */
         DOWN,
+        /** No message, but no producer can be opened. */
+        NO_PRODUCER,
         /** No message, but all responses for a while, soon after the measuring has begun. */
         STALL
     }
@@ -46,6 +50,7 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     private long readByMembers;
     private long messages;
     private long refusals;
+    private final Semaphore closedConsumers = new Semaphore(0);
     private volatile long measuringNs = Long.MAX_VALUE;
 
     /** Where a group is; its number of members is written under the broker's monitor. */
@@ -77,6 +82,11 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
     /** How often a message was refused. */
     synchronized long refusals() {
         return refusals;
+    }
+
+    /** Has a permit for each consumer that was closed. */
+    Semaphore closedConsumers() {
+        return closedConsumers;
     }
 
     private synchronized long append(String topic, int partition, byte[] value) {
@@ -222,6 +232,9 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
 
     @Override
     public BatchProducer openBatchProducer(ProducerSettings settings) {
+        if (fault == Fault.NO_PRODUCER) {
+            throw new BenchException("no producer", "this is a test");
+        }
         return new BatchProducer() {
             @Override
             public void send(int partition, List<byte[]> values, Listener listener) throws InterruptedException {
@@ -272,7 +285,9 @@ final class FakeBroker implements BrokerDriver, ClientDriver {
             }
 
             @Override
-            public void close() {}
+            public void close() {
+                closedConsumers.release();
+            }
         };
     }
 

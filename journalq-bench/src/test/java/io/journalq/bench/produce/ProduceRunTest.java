@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ProduceRunTest {
     private static final int MESSAGE_SIZE_BYTES = 64;
     private static final int BATCH_SIZE = 10;
+    private static final int CONSUMERS = 4;
     private static final int MESSAGES_PER_SECOND = 500;
 
     private final PayloadPool pool = PayloadPool.build("random", MESSAGE_SIZE_BYTES, 1 << 16);
@@ -189,6 +191,18 @@ class ProduceRunTest {
     }
 
     @Test
+    void shouldEndTheConsumersWhenTheRunFails() throws InterruptedException {
+        FakeBroker fake = new FakeBroker(FakeBroker.Fault.NO_PRODUCER);
+
+        assertThatThrownBy(() -> run(fake, ProduceCase.ASYNC_BATCH_LZ4_CONSUMED, Duration.ofMillis(300), 0))
+                .isInstanceOf(BenchException.class)
+                .hasMessageContaining("no producer");
+
+        assertThat(fake.closedConsumers().tryAcquire(CONSUMERS, 20, TimeUnit.SECONDS))
+                .isTrue();
+    }
+
+    @Test
     void shouldReadTheCasesOfACommandLine() {
         assertThat(ProduceCase.parse("all")).containsExactly(ProduceCase.values());
         assertThat(ProduceCase.parse("3, 1")).containsExactly(ProduceCase.ASYNC_BATCH_LZ4, ProduceCase.SYNC_SINGLE);
@@ -216,7 +230,7 @@ class ProduceRunTest {
             throws InterruptedException {
         ProduceSettings settings = new ProduceSettings(
                 produceCase,
-                new Workload("topic", 4, MESSAGE_SIZE_BYTES, "random", BATCH_SIZE, 4, groups),
+                new Workload("topic", 4, MESSAGE_SIZE_BYTES, "random", BATCH_SIZE, CONSUMERS, groups),
                 new Tuning(2, false, 1, 8, Map.of()),
                 messagesPerSecond,
                 Duration.ofMillis(100),

@@ -231,7 +231,7 @@ class LedgerTest {
 
     @Test
     void shouldFindLossesThatAreTooManyWhenAnotherFaultMayTakeMore() throws InterruptedException {
-        // given losses of two producers: long ones in a fault without a limit, and shorter ones in one that may take none
+        // given losses of two producers: a long one in a fault without a limit, a shorter one in another
         Ledger ledger = new Ledger();
         Losses losses = new Losses(0);
         ledger.promise("topic-0", 1, new Ledger.Promise("LittleIsLost", losses, false));
