@@ -1,5 +1,6 @@
 package io.journalq.server.peer;
 
+import io.journalq.common.network.NameLookups;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.server.loop.EventLoops;
 import io.journalq.server.loop.Loop;
@@ -45,6 +46,8 @@ public final class NettyPeerChannels implements PeerChannels {
     private final String clientId;
     /** Null if connections are not encrypted. */
     private final PeerEncryption encryption;
+
+    private final NameLookups names;
     /** By address. On the loop. */
     private final Map<String, PeerConnection> connections = new HashMap<>();
 
@@ -55,8 +58,14 @@ public final class NettyPeerChannels implements PeerChannels {
      * @param encryption of all connections; null if they are not encrypted
      */
     public NettyPeerChannels(String clientId, PeerEncryption encryption) {
+        this(clientId, encryption, NameLookups.SYSTEM);
+    }
+
+    /** @param names looks up the hosts of other brokers */
+    NettyPeerChannels(String clientId, PeerEncryption encryption, NameLookups names) {
         this.clientId = clientId;
         this.encryption = encryption;
+        this.names = names;
     }
 
     @Override
@@ -105,12 +114,16 @@ public final class NettyPeerChannels implements PeerChannels {
         PeerConnection created = new PeerConnection(host + ":" + port, clientId, encryption);
         EventLoop eventLoop = EventLoops.eventLoopOf(shared);
         try {
-            // The lookup of a name blocks.
-            loop.execute(() -> {
-                InetSocketAddress address = new InetSocketAddress(host, port);
-                eventLoop.execute(() -> connect(
-                        created, eventLoop, EventLoops.socketChannelType(), MAX_RECORDS_RESPONSE_BYTES, address));
-            });
+            if (loop.isShuttingDown()) {
+                throw new RejectedExecutionException();
+            }
+            // A failure to connect is reported after the return of this method.
+            eventLoop.execute(() -> connect(
+                    created,
+                    eventLoop,
+                    EventLoops.socketChannelType(),
+                    MAX_RECORDS_RESPONSE_BYTES,
+                    InetSocketAddress.createUnresolved(host, port)));
         } catch (RejectedExecutionException closed) {
             created.fail(new IOException("the connections to other brokers are closed", closed));
         }
@@ -142,6 +155,7 @@ public final class NettyPeerChannels implements PeerChannels {
                                 .addLast(created);
                     }
                 });
+        names.use(bootstrap);
         bootstrap.connect(address).addListener(done -> {
             if (!done.isSuccess()) {
                 created.fail(new IOException("cannot connect to " + created.address(), done.cause()));

@@ -3,6 +3,7 @@ package io.journalq.server.peer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.common.network.NameLookups;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.message.DescribeClusterRequest;
 import io.journalq.common.protocol.message.DescribeClusterResponse;
@@ -12,8 +13,10 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -151,6 +154,44 @@ class NettyPeerChannelsTest {
 
         assertThatThrownBy(() -> ask(TIMEOUT_MS).get(TIMEOUT_MS, TimeUnit.MILLISECONDS))
                 .hasMessageContaining("cannot connect to 127.0.0.1:" + peer.getLocalPort());
+    }
+
+    @Test
+    void shouldReachAPeerWhileTheNameOfAnotherIsLookedUp() throws Exception {
+        // given
+        CountDownLatch looking = new CountDownLatch(1);
+        CountDownLatch found = new CountDownLatch(1);
+        NettyPeerChannels named = new NettyPeerChannels("broker-1", null, new NameLookups(host -> {
+            looking.countDown();
+            try {
+                found.await();
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            throw new UnknownHostException(host);
+        }));
+        try {
+            CompletableFuture<ApiMessage> slow =
+                    named.send("slow", peer.getLocalPort(), new DescribeClusterRequest(), VERSION, TIMEOUT_MS);
+            assertThat(looking.await(TIMEOUT_MS, TimeUnit.MILLISECONDS)).isTrue();
+
+            // when
+            CompletableFuture<ApiMessage> other =
+                    named.send("127.0.0.1", peer.getLocalPort(), new DescribeClusterRequest(), VERSION, TIMEOUT_MS);
+            try (Socket connection = peer.accept()) {
+                respond(connection, readRequest(connection), 'f');
+
+                // then
+                assertThat(clusterOf(other)).isEqualTo("f");
+            }
+            assertThat(slow).isNotDone();
+            found.countDown();
+            assertThatThrownBy(() -> slow.get(TIMEOUT_MS, TimeUnit.MILLISECONDS))
+                    .hasMessageContaining("cannot connect to slow:");
+        } finally {
+            found.countDown();
+            named.close();
+        }
     }
 
     @Test

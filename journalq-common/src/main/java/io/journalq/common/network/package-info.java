@@ -1,0 +1,2 @@
+/** Host names of connections. Depends on no other package of the project. */
+package io.journalq.common.network;
