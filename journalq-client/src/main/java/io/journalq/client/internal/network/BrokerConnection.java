@@ -5,6 +5,7 @@ import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.RequestTimedOutException;
 import io.journalq.client.error.UnsupportedByBrokerException;
+import io.journalq.common.network.NameLookups;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.BadFrameException;
 import io.journalq.common.protocol.ErrorCode;
@@ -94,6 +95,11 @@ public final class BrokerConnection {
     }
 
     void open() {
+        open(NameLookups.SYSTEM);
+    }
+
+    /** @param names looks up the host of the broker */
+    void open(NameLookups names) {
         Bootstrap bootstrap = new Bootstrap()
                 .group(eventLoop)
                 .channel(ClientLoop.channelType())
@@ -118,6 +124,7 @@ public final class BrokerConnection {
                         opened.pipeline().addLast(decoder, new Inbound());
                     }
                 });
+        names.use(bootstrap);
         ChannelFuture connect = bootstrap.connect(address.host(), address.port());
         channel = connect.channel();
         connect.addListener(done -> {
