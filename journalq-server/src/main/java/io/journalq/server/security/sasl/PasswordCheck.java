@@ -50,11 +50,7 @@ public final class PasswordCheck {
         if (ScramImage.nameProblem(user) != null || password.length == 0 || password.length > MAX_PASSWORD_BYTES) {
             return CompletableFuture.completedFuture(false);
         }
-        ScramMechanism mechanism =
-                users.has(user, ScramMechanism.SCRAM_SHA_256) || !users.has(user, ScramMechanism.SCRAM_SHA_512)
-                        ? ScramMechanism.SCRAM_SHA_256
-                        : ScramMechanism.SCRAM_SHA_512;
-        ScramCredential credential = users.find(user, mechanism);
+        ScramCredential credential = users.find(user, users.passwordMechanism(user));
         if (known.contains(user, password, credential)) {
             Arrays.fill(password, (byte) 0);
             return CompletableFuture.completedFuture(true);

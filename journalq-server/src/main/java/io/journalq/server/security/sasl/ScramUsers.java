@@ -4,8 +4,11 @@ import io.journalq.common.sasl.ScramCredential;
 import io.journalq.common.sasl.ScramMechanism;
 import io.journalq.server.metadata.security.ScramImage;
 import io.journalq.server.metadata.security.ScramImage.ScramUser;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -40,6 +43,31 @@ public final class ScramUsers {
     ScramCredential find(String user, ScramMechanism mechanism) {
         ScramCredential found = images.get().find(user, mechanism);
         return found == null ? derived(user, mechanism) : found;
+    }
+
+    /**
+     * The mechanism of the credential that a password of a user is checked against. A name without a credential gets
+     * that of one of the first users, always of the same one: the checks of the mechanisms take different times.
+     */
+    ScramMechanism passwordMechanism(String user) {
+        ScramImage image = images.get();
+        Map<ScramMechanism, ScramCredential> own = image.of(user);
+        if (!own.isEmpty()) {
+            return passwordMechanism(own);
+        }
+        List<ScramUser> first = image.users().stream().limit(MAX_SAMPLE).toList();
+        if (first.isEmpty()) {
+            return ScramMechanism.SCRAM_SHA_256;
+        }
+        byte[] number = derive(ScramMechanism.SCRAM_SHA_256, "mechanism", user);
+        int chosen = Math.floorMod(ByteBuffer.wrap(number).getInt(), first.size());
+        return passwordMechanism(first.get(chosen).credentials());
+    }
+
+    private static ScramMechanism passwordMechanism(Map<ScramMechanism, ScramCredential> credentials) {
+        return credentials.containsKey(ScramMechanism.SCRAM_SHA_256)
+                ? ScramMechanism.SCRAM_SHA_256
+                : ScramMechanism.SCRAM_SHA_512;
     }
 
     private ScramCredential derived(String user, ScramMechanism mechanism) {
