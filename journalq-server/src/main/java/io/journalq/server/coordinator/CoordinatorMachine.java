@@ -21,4 +21,10 @@ public interface CoordinatorMachine {
      * @return the latest time for the next call, in the milliseconds of {@code nowMs}; {@link #NEVER} if nothing is due
      */
     long onTick(long nowMs);
+
+    /**
+     * The clock of the system was set. Later times are {@code stepMs} ahead of what they would have been, or behind if
+     * it is negative. Deadlines that end an interval of a client have to move with it.
+     */
+    default void onClockStep(long stepMs) {}
 }

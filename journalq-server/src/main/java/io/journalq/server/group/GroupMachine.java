@@ -202,6 +202,12 @@ public final class GroupMachine implements CoordinatorMachine {
         return Math.min(deadlines.run(nowMs), consumer.onTick(nowMs));
     }
 
+    @Override
+    public void onClockStep(long stepMs) {
+        deadlines.onClockStep(stepMs);
+        consumer.onClockStep(stepMs);
+    }
+
     /** Committed offsets of groups of all types. */
     public CommittedOffsets offsets() {
         return offsets;

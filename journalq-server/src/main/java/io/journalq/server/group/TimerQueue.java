@@ -7,6 +7,8 @@ import java.util.TreeSet;
 public final class TimerQueue {
     private final TreeSet<Deadline> pending = new TreeSet<>();
     private long nextNumber;
+    /** By how much the clock is ahead of the due times in the queue. */
+    private long aheadMs;
 
     /** Scheduled work, which can be cancelled. */
     public final class Deadline implements Comparable<Deadline> {
@@ -44,17 +46,22 @@ public final class TimerQueue {
 
     /** Schedules work; it runs in the first tick at or after {@code dueMs}. */
     public Deadline at(long dueMs, Runnable work) {
-        Deadline deadline = new Deadline(dueMs, nextNumber++, work);
+        Deadline deadline = new Deadline(dueMs - aheadMs, nextNumber++, work);
         pending.add(deadline);
         return deadline;
     }
 
+    /** Moves all due times: the clock was set by {@code stepMs}. */
+    void onClockStep(long stepMs) {
+        aheadMs += stepMs;
+    }
+
     /** Runs all due work, and returns when the next work is due. */
     public long run(long nowMs) {
-        while (!pending.isEmpty() && pending.first().dueMs <= nowMs) {
+        while (!pending.isEmpty() && pending.first().dueMs <= nowMs - aheadMs) {
             Deadline due = pending.pollFirst();
             due.work.run();
         }
-        return pending.isEmpty() ? CoordinatorMachine.NEVER : pending.first().dueMs;
+        return pending.isEmpty() ? CoordinatorMachine.NEVER : pending.first().dueMs + aheadMs;
     }
 }

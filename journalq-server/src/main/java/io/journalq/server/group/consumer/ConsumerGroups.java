@@ -92,6 +92,11 @@ public final class ConsumerGroups {
         membership.setTimes(newTimes);
     }
 
+    /** As {@link CoordinatorMachine#onClockStep}. */
+    public void onClockStep(long stepMs) {
+        membership.deadlines().onClockStep(stepMs);
+    }
+
     /**
      * Removes members whose deadline has passed, and makes delayed assignments. Returns the latest time for the next
      * call.

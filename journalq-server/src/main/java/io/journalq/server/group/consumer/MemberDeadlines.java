@@ -45,11 +45,15 @@ final class MemberDeadlines {
     private final SortedSet<Due> order =
             new TreeSet<>(Comparator.comparingLong(Due::atMs).thenComparing(Due::subject));
 
+    /** By how much the clock is ahead of the times in the collections. */
+    private long aheadMs;
+
     /** Sets or moves a deadline. */
     void set(Subject subject, long atMs) {
         cancel(subject);
-        atBySubject.put(subject, atMs);
-        order.add(new Due(atMs, subject));
+        long placedMs = atMs - aheadMs;
+        atBySubject.put(subject, placedMs);
+        order.add(new Due(placedMs, subject));
     }
 
     boolean isSet(Subject subject) {
@@ -74,9 +78,14 @@ final class MemberDeadlines {
         order.clear();
     }
 
+    /** Moves all deadlines: the clock was set by {@code stepMs}. */
+    void onClockStep(long stepMs) {
+        aheadMs += stepMs;
+    }
+
     /** Removes and returns the first deadline that has passed; null if there is none. */
     Subject pollDue(long nowMs) {
-        if (order.isEmpty() || order.first().atMs() > nowMs) {
+        if (order.isEmpty() || order.first().atMs() > nowMs - aheadMs) {
             return null;
         }
         Subject subject = order.first().subject();
@@ -86,6 +95,6 @@ final class MemberDeadlines {
 
     /** The time of the next deadline; {@link CoordinatorMachine#NEVER} if there is none. */
     long nextMs() {
-        return order.isEmpty() ? CoordinatorMachine.NEVER : order.first().atMs();
+        return order.isEmpty() ? CoordinatorMachine.NEVER : order.first().atMs() + aheadMs;
     }
 }

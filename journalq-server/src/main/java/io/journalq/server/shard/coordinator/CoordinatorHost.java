@@ -342,6 +342,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private final PartitionHost partition;
         private final Replies replies = new Replies();
         private final LeaderConfirmation confirmation;
+        private final ClockSteps clock = new ClockSteps(loading.clock(), cycle.loop());
         private M machine;
         private Loop.Timer tick;
         private long tickDueMs = CoordinatorMachine.NEVER;
@@ -362,9 +363,22 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         }
 
         void run(Step<M> step) {
-            long nowMs = loading.clock().millis();
+            long nowMs = nowMs();
             step.run(machine, nowMs, replies);
             scheduleTick(nowMs);
+        }
+
+        /** The time. If the clock was set, what is due moves with it. */
+        private long nowMs() {
+            long nowMs = clock.nowMs();
+            long stepMs = clock.takeStepMs();
+            if (stepMs != 0) {
+                log.debug("the clock was set: partition={} stepMs={}", name, stepMs);
+                machine.onClockStep(stepMs);
+                tickDueMs = tickDueMs == CoordinatorMachine.NEVER ? tickDueMs : tickDueMs + stepMs;
+                pausedUntilMs = pausedUntilMs == NOT_PAUSED ? NOT_PAUSED : pausedUntilMs + stepMs;
+            }
+            return nowMs;
         }
 
         void runConfirmed(Step<M> step, Consumer<ErrorCode> unavailable) {
@@ -512,7 +526,7 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private void onTick() {
             tickDueMs = CoordinatorMachine.NEVER;
             tick = null;
-            scheduleTick(loading.clock().millis());
+            scheduleTick(nowMs());
         }
 
         /** An append of one batch of records. */

@@ -47,6 +47,10 @@ import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -93,6 +97,8 @@ class CoordinatorsTest {
     /** The topic has a replica on each. */
     private int brokers = 1;
 
+    private final AdjustableClock clock = new AdjustableClock();
+
     private EventLoops loops;
     private MetadataMachine metadata;
     private Shards shards;
@@ -120,6 +126,26 @@ class CoordinatorsTest {
 
         @Override
         public void close() {}
+    }
+
+    /** The clock of the system, which can be set. */
+    private static final class AdjustableClock extends Clock {
+        private volatile Duration offset = Duration.ZERO;
+
+        @Override
+        public Instant instant() {
+            return Clock.systemUTC().instant().plus(offset);
+        }
+
+        @Override
+        public ZoneId getZone() {
+            return ZoneOffset.UTC;
+        }
+
+        @Override
+        public Clock withZone(ZoneId zone) {
+            return this;
+        }
     }
 
     /** The machine. */
@@ -184,6 +210,11 @@ class CoordinatorsTest {
             }
             return wakeAtMs;
         }
+
+        @Override
+        public void onClockStep(long stepMs) {
+            wakeAtMs += stepMs;
+        }
     }
 
     @AfterEach
@@ -229,7 +260,7 @@ class CoordinatorsTest {
                 new CoordinatorResources(
                         shards,
                         blockingPool,
-                        Clock.systemUTC(),
+                        clock,
                         slices,
                         new PeerRequests(loops.cycles().get(0), broker -> new Channel())),
                 (partition, machine) -> {});
@@ -931,6 +962,39 @@ class CoordinatorsTest {
         });
 
         assertThat(waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("tick 1");
+    }
+
+    @Test
+    void shouldWakeTheMachineWhenTheClockWasSetBack() throws Exception {
+        // given
+        start("eventual");
+        CompletableFuture<String> waiting = new CompletableFuture<>();
+        run("key", (machine, nowMs, replies) -> {
+            machine.waiting.add(replyTo(replies, waiting));
+            machine.wakeAtMs = nowMs + 300;
+        });
+
+        // when
+        clock.offset = Duration.ofHours(-1);
+
+        // then
+        assertThat(waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("tick 1");
+    }
+
+    @Test
+    void shouldNotWakeTheMachineTooEarlyWhenTheClockWasSetForward() throws Exception {
+        // given
+        start("eventual");
+        run("key", (machine, nowMs, replies) -> machine.wakeAtMs = nowMs + 1_800_000);
+
+        // when
+        clock.offset = Duration.ofHours(1);
+
+        // then
+        CompletableFuture<Integer> ticks = new CompletableFuture<>();
+        run("key", (machine, nowMs, replies) -> assertThat(nowMs).isLessThan(machine.wakeAtMs));
+        run("key", (machine, nowMs, replies) -> ticks.complete(machine.ticks));
+        assertThat(ticks.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isZero();
     }
 
     @Test
