@@ -47,7 +47,16 @@ public final class IdleConnections {
         connections.remove(connection);
     }
 
+    /** Also after a failure, such as a lack of memory, it is called again. */
     private void check() {
+        try {
+            closeIdle();
+        } finally {
+            cycle.loop().schedule(this::check, intervalMs);
+        }
+    }
+
+    private void closeIdle() {
         long nowNanos = cycle.loop().nanoTime();
         long maxIdleNanos = TimeUnit.MILLISECONDS.toNanos(maxIdleMs);
         for (AcceptedConnection connection : new ArrayList<>(connections)) {
@@ -56,11 +65,18 @@ public final class IdleConnections {
                 connection.close("nothing completed for " + maxIdleMs + " ms (connections.max.idle.ms)");
             }
         }
-        cycle.loop().schedule(this::check, intervalMs);
+    }
+
+    private void checkStalls() {
+        try {
+            closeStalling();
+        } finally {
+            cycle.loop().schedule(this::checkStalls, STALL_INTERVAL_MS);
+        }
     }
 
     /** Closes the connections that hold memory that others wait for and transfer too little. */
-    private void checkStalls() {
+    private void closeStalling() {
         boolean othersWait = memory.hasWaiting() || gathering.hasWaiting();
         if (othersWait) {
             long nowNanos = cycle.loop().nanoTime();
@@ -73,6 +89,5 @@ public final class IdleConnections {
             }
         }
         othersWaited = othersWait;
-        cycle.loop().schedule(this::checkStalls, STALL_INTERVAL_MS);
     }
 }

@@ -78,7 +78,16 @@ final class AdminConnections {
         first.close();
     }
 
+    /** Also after a failure, such as a lack of memory, it is called again. */
     private void sweep() {
+        try {
+            closeLate();
+        } finally {
+            loop.schedule(this::sweep, SWEEP_INTERVAL_MS);
+        }
+    }
+
+    private void closeLate() {
         long nowNanos = loop.nanoTime();
         List<AdminConnection> late = new ArrayList<>();
         for (AdminConnection connection : connections) {
@@ -88,6 +97,5 @@ final class AdminConnections {
             }
         }
         late.forEach(AdminConnection::close);
-        loop.schedule(this::sweep, SWEEP_INTERVAL_MS);
     }
 }

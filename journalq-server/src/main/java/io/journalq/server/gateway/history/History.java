@@ -84,8 +84,12 @@ public final class History {
 
     /** Samples once per second from now on, until the loop ends. On the loop, or before it runs. */
     public void start(Loop loop) {
-        sample();
-        loop.schedule(() -> start(loop), SAMPLE_MS);
+        try {
+            sample();
+        } finally {
+            // Also after a failure, such as a lack of memory.
+            loop.schedule(() -> start(loop), SAMPLE_MS);
+        }
     }
 
     /** Takes a sample. */
