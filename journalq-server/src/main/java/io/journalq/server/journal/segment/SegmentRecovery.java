@@ -218,13 +218,12 @@ public final class SegmentRecovery {
                 return claimedNext;
             }
         }
-        boolean lengthIsWrong = claimedNext <= bad;
         int candidate = scanner.nextCandidate(bad + 1);
         while (candidate < fileBytes) {
             scanner.skipTo(candidate);
             if (scanner.next()
                     && isHealthy(true)
-                    && (place == Position.SYNCED ? isBeforeNextHealthy() : isLikelyBehind(bad, lengthIsWrong))) {
+                    && (place == Position.SYNCED ? isBeforeNextHealthy() : isLikelyBehind(bad, claimedNext))) {
                 return candidate;
             }
             candidate = scanner.nextCandidate(candidate + 1);
@@ -235,19 +234,28 @@ public final class SegmentRecovery {
     /**
      * Whether a candidate is really a batch, and not a part of a record's value. If a process was killed, the last
      * batch may be partly written, and its length then reaches beyond the file. No batch follows such a batch, unless
-     * only its length is wrong.
+     * only its length is wrong. Every missing offset takes at least one byte, unless there may be gaps: then a larger
+     * offset also counts outside of the damaged batch.
      */
-    private boolean isLikelyBehind(int bad, boolean lengthIsWrong) throws IOException {
-        boolean plausible = scanner.baseOffset() - nextOffset <= scanner.position() - bad
+    private boolean isLikelyBehind(int bad, int claimedNext) throws IOException {
+        boolean lengthIsWrong = claimedNext <= bad;
+        boolean near = scanner.baseOffset() - nextOffset <= scanner.position() - bad;
+        boolean plausible = (near || (rules.mayEndBehindGap() && isBeforeNextHealthy()))
                 && RecordBatch.leaderEpoch(scanner.header(), 0) >= lastEpoch;
-        if (!plausible || !lengthIsWrong) {
+        if (!plausible || (!lengthIsWrong && (near || scanner.position() > claimedNext))) {
             return plausible;
         }
         ByteBuf damaged = header(bad);
-        boolean looksWhole = RecordBatch.baseOffset(damaged, 0) == nextOffset && BatchCheck.isPossible(damaged, 0);
-        return !looksWhole
+        boolean looksWhole = RecordBatch.baseOffset(damaged, 0) == offsetAt(damaged, nextOffset)
+                && BatchCheck.isPossible(damaged, 0);
+        return (!looksWhole && lengthIsWrong)
                 || BatchScanner.crcMatches(segment.file(), bad, scanner.position(), damaged)
                 || isWholeBefore(scanner.position(), bad, damaged);
+    }
+
+    /** The offset that a batch should have: the next one, or its own if that can lie behind a gap. */
+    private long offsetAt(ByteBuf header, long next) {
+        return rules.mayEndBehindGap() ? Math.max(next, RecordBatch.baseOffset(header, 0)) : next;
     }
 
     /** Whether a batch is whole, and ends before a candidate, if one bit of its length is flipped. */
@@ -281,7 +289,8 @@ public final class SegmentRecovery {
         if (rules.endsAtDamage()) {
             return true;
         }
-        if (TornWrite.isOneBitOff(segment.file(), from, to, header(from), nextOffset)) {
+        ByteBuf first = header(from);
+        if (TornWrite.isOneBitOff(segment.file(), from, to, first, offsetAt(first, nextOffset))) {
             return false; // The flipped bit may be in the length, which would split the batch at the wrong position.
         }
         long offset = nextOffset;
@@ -289,7 +298,7 @@ public final class SegmentRecovery {
             ByteBuf header = header(at);
             int claimed = RecordBatch.sizeBytes(header, 0);
             int end = claimed >= RecordBatch.HEADER_SIZE_BYTES && claimed <= to - at ? at + claimed : to;
-            if (TornWrite.explains(segment.file(), at, end, header, offset)) {
+            if (TornWrite.explains(segment.file(), at, end, header, offsetAt(header, offset))) {
                 return true;
             }
             offset = RecordBatch.nextOffset(header, 0);
