@@ -731,6 +731,25 @@ final class ConsumerTest {
         assertThat(cluster.coordinator().committedEpoch(FIRST)).isOne();
     }
 
+    @Test
+    void shouldReadNoRecordTwiceWhenABatchOfAnEarlierEpochComesAgain() {
+        fill(0, 0, 5);
+        cluster.moveLeader(FIRST, cluster.leader(FIRST));
+        fill(0, 5, 5);
+        try (Consumer consumer = groupConsumer()) {
+            read(consumer, 0, 10);
+            // when
+            cluster.repeatFirst(FIRST, 5);
+            fill(0, 10, 5);
+            // then
+            read(consumer, 10, 15);
+            consumer.commit();
+            assertThat(cluster.coordinator().committedEpoch(FIRST)).isOne();
+            fill(0, 15, 5);
+            read(consumer, 15, 20);
+        }
+    }
+
     private Consumer groupConsumer() {
         Consumer consumer =
                 consumer().groupId("billing").startAt(Consumer.Start.BEGINNING).build();

@@ -515,6 +515,11 @@ final class FakeBroker {
                         batches.writeBytes(appended.batch(), 0, appended.batch().writerIndex());
                     }
                 }
+                if (partition.repeatsFirst) {
+                    partition.repeatsFirst = false;
+                    ByteBuf first = partition.log.get(0).batch();
+                    batches.writeBytes(first, 0, first.writerIndex());
+                }
                 partition.readFromFollower += follows ? 1 : 0;
                 read.add(data.setHighWatermark(partition.endOffset)
                         .setAbortedTransactions(committedOnly ? partition.aborted : null)

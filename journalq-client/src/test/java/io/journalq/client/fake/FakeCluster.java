@@ -210,6 +210,18 @@ public final class FakeCluster implements AutoCloseable {
         topics.get(id.topic()).get(id.partition()).servesAll = true;
     }
 
+    /**
+     * The next response with batches ends with the first batch of the log, as if the one to an earlier request arrived
+     * after it. Leaders know where the epoch of that batch ends.
+     *
+     * @param endOffset where it ends
+     */
+    public synchronized void repeatFirst(TopicPartition id, long endOffset) {
+        FakePartition partition = topics.get(id.topic()).get(id.partition());
+        partition.repeatsFirst = true;
+        partition.lostEnds.put(RecordBatch.leaderEpoch(partition.log.get(0).batch(), 0), endOffset);
+    }
+
     /** The next lookup by time finds nothing. Right after it, a record is appended, which later ones find. */
     public synchronized void appendAfterLookup(TopicPartition id) {
         topics.get(id.topic()).get(id.partition()).appendsAfterLookup = true;

@@ -37,6 +37,8 @@ final class FakePartition {
     int leaderEpoch;
     /** Whether batches before the position of the consumer are served, too. */
     boolean servesAll;
+    /** Whether the next response with batches ends with the first batch of the log. */
+    boolean repeatsFirst;
     /** Whether the next lookup by time finds nothing, and a record is appended right after it. */
     boolean appendsAfterLookup;
     /** What lookups by time find; -1 for the end. */

@@ -376,8 +376,11 @@ final class FetchLoop implements Cluster.Listener {
                     || lengthBytes > end - at - RecordBatch.LOG_OVERHEAD_BYTES) {
                 break;
             }
-            target.offset = Math.max(target.offset, RecordBatch.nextOffset(batches, at));
-            target.lastFetchedEpoch = RecordBatch.leaderEpoch(batches, at);
+            long nextOffset = RecordBatch.nextOffset(batches, at);
+            if (nextOffset > target.offset) {
+                target.offset = nextOffset;
+                target.lastFetchedEpoch = RecordBatch.leaderEpoch(batches, at);
+            }
             at += lengthBytes + RecordBatch.LOG_OVERHEAD_BYTES;
         }
     }

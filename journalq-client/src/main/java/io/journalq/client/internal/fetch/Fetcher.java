@@ -530,9 +530,12 @@ public final class Fetcher implements AutoCloseable {
                     }
                     run.count += RecordCount.of(reader, opened, at, position.offset);
                 }
-                epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
-                position.epochs.add(epoch, next);
-                next = Math.max(next, reader.nextOffset());
+                if (reader.nextOffset() > next) {
+                    // Otherwise, it comes again, and the epoch of the position is that of a later batch.
+                    epoch = RecordBatch.leaderEpoch(batches, reader.batchIndex());
+                    position.epochs.add(epoch, next);
+                    next = reader.nextOffset();
+                }
                 run.soundEnd = opened == null ? reader.nextIndex() : opened.writerIndex();
             }
         } catch (InvalidBatchException e) {
