@@ -107,17 +107,34 @@ record RepairStep(JournalFinding.Kind kind, Path file, long from, Path to, Strin
     }
 
     private static void copy(Path source, long from, Path target) throws IOException {
-        ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
         try (FileChannel in = FileChannel.open(source, StandardOpenOption.READ);
                 FileChannel out = FileChannel.open(target, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW)) {
-            in.position(from);
-            while (in.read(buffer.clear()) >= 0) {
-                buffer.flip();
-                while (buffer.hasRemaining()) {
-                    out.write(buffer);
-                }
+            try {
+                copy(in.position(from), out);
+            } catch (IOException | RuntimeException | Error failure) {
+                deletePartOf(target, failure);
+                throw failure;
             }
-            out.force(true);
+        }
+    }
+
+    private static void copy(FileChannel in, FileChannel out) throws IOException {
+        ByteBuffer buffer = ByteBuffer.allocate(COPY_BYTES);
+        while (in.read(buffer.clear()) >= 0) {
+            buffer.flip();
+            while (buffer.hasRemaining()) {
+                out.write(buffer);
+            }
+        }
+        out.force(true);
+    }
+
+    /** An incomplete copy takes up space, and can be mistaken for what was removed. */
+    private static void deletePartOf(Path copy, Throwable failure) {
+        try {
+            Files.delete(copy);
+        } catch (IOException remains) {
+            failure.addSuppressed(remains);
         }
     }
 

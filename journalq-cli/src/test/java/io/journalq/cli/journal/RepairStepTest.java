@@ -1,6 +1,7 @@
 package io.journalq.cli.journal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.server.journal.JournalFinding;
 import io.journalq.server.journal.file.FileStore;
@@ -36,6 +37,21 @@ class RepairStepTest {
         assertThat(synced).containsExactly("journal 5");
         assertThat(log).hasBinaryContent(new byte[] {1, 2, 3});
         assertThat(aside.resolve(log.getFileName() + ".3-5")).hasBinaryContent(new byte[] {4, 5});
+    }
+
+    @Test
+    void shouldLeaveNoCopyBehindWhenItCannotBeCompleted() throws IOException {
+        // given a file that can be opened and not be read
+        Path unreadable = Files.createDirectory(directory.resolve("00000000000000000000.index"));
+        Path aside = directory.resolve("aside");
+        RepairStep step = RepairStep.move(unreadable, aside, "damaged");
+
+        // when
+        assertThatThrownBy(() -> step.run(new SystemFileStore())).isInstanceOf(IOException.class);
+
+        // then
+        assertThat(aside).isEmptyDirectory();
+        assertThat(unreadable).exists();
     }
 
     private interface Observer {
