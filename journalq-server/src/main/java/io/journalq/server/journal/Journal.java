@@ -102,7 +102,8 @@ public final class Journal implements AutoCloseable {
         JournalState state = new State();
         this.segments = new SegmentList(store, directory, recovered.segments(), reads, background);
         segments.setDeleteDelayMs(config.deleteDelayMs());
-        this.flusher = new JournalFlusher(store, directory, state, segments, epochs, recovered.flushedOffset());
+        this.flusher = new JournalFlusher(
+                store, directory, state, segments, epochs, recovered.flushedOffset(), recovered.startOffset());
         this.writer = new JournalWriter(directory, segments, epochs, reads, flusher);
         this.derived = new DerivedState(recovered.snapshots(), recovered.transactions(), segments, writer, flusher);
         this.compactor =
@@ -266,6 +267,11 @@ public final class Journal implements AutoCloseable {
         return start.offset();
     }
 
+    /** The start to which a power loss can move {@link #startOffset} back. Any thread. */
+    public long keptStartOffset() {
+        return flusher.keptStartOffset();
+    }
+
     /** The offset that the next appended record will get. */
     public long endOffset() {
         return writer.endOffset();
@@ -316,11 +322,7 @@ public final class Journal implements AutoCloseable {
 
     /** Largest timestamp of all batches, in milliseconds since 1970 UTC; -1 if no batch has one. */
     public long newestTimestampMs() {
-        long newest = -1;
-        for (Segment segment : segments.all()) {
-            newest = Math.max(newest, segment.maxTimestampMs());
-        }
-        return newest;
+        return segments.newestTimestampMs();
     }
 
     /** Any thread. */

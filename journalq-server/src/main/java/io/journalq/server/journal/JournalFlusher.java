@@ -32,6 +32,9 @@ final class JournalFlusher {
     private final SegmentList listed;
     private final LeaderEpochs epochs;
     private volatile long flushedOffset;
+    /** The start of the log that a start of the broker finds, also after a power loss. */
+    private volatile long keptStartOffset;
+
     private volatile IOException fence;
     /** A file was created since the directory was last synced. */
     private volatile boolean directoryChanged;
@@ -72,17 +75,24 @@ final class JournalFlusher {
             JournalState state,
             SegmentList listed,
             LeaderEpochs epochs,
-            long flushedOffset) {
+            long flushedOffset,
+            long keptStartOffset) {
         this.store = store;
         this.directory = directory;
         this.state = state;
         this.listed = listed;
         this.epochs = epochs;
         this.flushedOffset = flushedOffset;
+        this.keptStartOffset = keptStartOffset;
     }
 
     long flushedOffset() {
         return flushedOffset;
+    }
+
+    /** See {@link Journal#keptStartOffset}. */
+    long keptStartOffset() {
+        return Math.min(keptStartOffset, state.startOffset());
     }
 
     /** Why the journal accepts no writes; null while it does. */
@@ -405,10 +415,12 @@ final class JournalFlusher {
             }
             // An epoch that has begun may still begin at a lower offset, if the batches before it cannot be written.
             LeaderEpochs.Entries flushedEpochs = epochs.entries().before(endOffset);
+            long startOffset = state.startOffset();
             JournalCheckpoint checkpoint = new JournalCheckpoint(
-                    state.startOffset(), state.compactedOffset(), state.highWatermark(), flushedEpochs, known);
+                    startOffset, state.compactedOffset(), state.highWatermark(), flushedEpochs, known);
             boolean durable = sync || state.isStartKeptInCheckpointOnly();
             store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), durable);
+            keptStartOffset = startOffset;
             uncheckpointedBytes = 0;
             written = true;
         } finally {
@@ -478,6 +490,7 @@ final class JournalFlusher {
         store.replace(directory.resolve(JournalCheckpoint.FILE_NAME), checkpoint.encode(), true);
         change.run();
         flushedOffset = offset;
+        keptStartOffset = offset;
         lastFlushed = null;
         uncheckpointedBytes = 0;
         dirtyTail = null;

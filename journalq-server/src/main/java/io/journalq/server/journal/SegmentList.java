@@ -71,6 +71,15 @@ final class SegmentList {
         return total;
     }
 
+    /** See {@link Journal#newestTimestampMs}. Any thread. */
+    long newestTimestampMs() {
+        long newest = -1;
+        for (Segment segment : segments) {
+            newest = Math.max(newest, segment.maxTimestampMs());
+        }
+        return newest;
+    }
+
     /**
      * All segments, each with a reference that the caller releases, because a swap may remove them from the list. Any
      * thread.

@@ -30,6 +30,7 @@ public final class FaultyFileStore extends FilterFileStore {
     boolean syncSkipped;
 
     boolean truncateFails;
+    private boolean replaceFails;
 
     public FaultyFileStore(FileStore delegate) {
         super(delegate);
@@ -50,6 +51,11 @@ public final class FaultyFileStore extends FilterFileStore {
         int taken = (int) Math.min(bytes, writableBytes);
         writableBytes = taken < bytes ? 0 : writableBytes - taken;
         return taken;
+    }
+
+    /** Whether no file can be replaced, as on a disk without room for another one. */
+    public void setReplaceFails(boolean fails) {
+        replaceFails = fails;
     }
 
     /** Whether the next syncs of files fail. */
@@ -76,6 +82,14 @@ public final class FaultyFileStore extends FilterFileStore {
     public LogFile open(Path file, boolean create) throws IOException {
         opened.add(file.getFileName().toString());
         return new FaultyFile(delegate.open(file, create));
+    }
+
+    @Override
+    public void replace(Path file, ByteBuffer content, boolean sync) throws IOException {
+        if (replaceFails) {
+            throw new IOException("No space left on device");
+        }
+        delegate.replace(file, content, sync);
     }
 
     @Override

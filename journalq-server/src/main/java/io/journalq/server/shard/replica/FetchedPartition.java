@@ -155,7 +155,12 @@ final class FetchedPartition {
                 || askedEpoch != host.leaderEpoch()
                 || askedOffset != journal.endOffset()
                 || askedLastEpoch != journal.epochs().latest()
-                || askedStartOffset != journal.startOffset();
+                || askedStartOffset != journal.keptStartOffset();
+    }
+
+    /** Whether the leader must be told the start of the log as soon as it is on the disk. */
+    boolean isStartUntold() {
+        return askedStartOffset < host.journal().startOffset();
     }
 
     /** Asks for the batches behind the end of the log. */
@@ -165,7 +170,7 @@ final class FetchedPartition {
         askedEpoch = host.leaderEpoch();
         askedOffset = journal.endOffset();
         askedLastEpoch = journal.epochs().latest();
-        askedStartOffset = journal.startOffset();
+        askedStartOffset = journal.keptStartOffset();
         askedNanos = nowNanos;
         return new FetchRequest.FetchPartition()
                 .setPartition(host.name().partition())

@@ -31,8 +31,11 @@ final class ReplicaFetcher {
 
     private static final int FETCH_VERSION = 18;
     private static final int MAX_WAIT_MS = 500;
-    /** The same while the log of a partition is being synced, because it is left out of the current fetch. */
+    /** The same while the log of a partition, or its start, is being synced: the next fetch says when it is. */
     private static final int MAX_WAIT_WHILE_SYNCING_MS = 10;
+
+    /** If the start of a log is not on the disk after this time, the disk is probably full. */
+    private static final long START_SYNC_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private static final int MIN_BYTES = 1;
     private static final int MAX_BYTES = 8 << 20;
@@ -90,6 +93,8 @@ final class ReplicaFetcher {
     private boolean failing;
     private long askedNanos;
     private long restartedNanos;
+    /** When the leader was last told the starts of all logs. */
+    private long toldStartsNanos;
 
     ReplicaFetcher(LoopCycle cycle, int leader, boolean synced, ReplicaPeers peers, PartitionRewrites rewrites) {
         this.cycle = cycle;
@@ -98,6 +103,7 @@ final class ReplicaFetcher {
         this.peers = peers;
         this.batches = new FetchedBatches(cycle.loop(), leader, rewrites);
         this.restartedNanos = cycle.loop().nanoTime() - RESTART_NANOS;
+        this.toldStartsNanos = cycle.loop().nanoTime();
     }
 
     boolean isEmpty() {
@@ -314,7 +320,13 @@ final class ReplicaFetcher {
                         .add(partition.ask(MAX_PARTITION_BYTES, askedNanos));
             }
         }
-        due.clear();
+        // After a power loss, what is before a start that is not on the disk would be back. The next request tells it.
+        due.removeIf(partition -> partition.isPaused() || !partition.isStartUntold());
+        if (due.isEmpty()) {
+            toldStartsNanos = askedNanos;
+        }
+        boolean waitsForDisk =
+                !leftOut.isEmpty() || (!due.isEmpty() && askedNanos - toldStartsNanos < START_SYNC_NANOS);
         List<FetchRequest.FetchTopic> topics = new ArrayList<>();
         asked.forEach((topicId, ofTopic) ->
                 topics.add(new FetchRequest.FetchTopic().setTopicId(topicId).setPartitions(ofTopic)));
@@ -322,7 +334,7 @@ final class ReplicaFetcher {
                 .setReplicaState(new FetchRequest.ReplicaState()
                         .setReplicaId(peers.nodeId())
                         .setReplicaEpoch(peers.brokerEpoch().getAsLong()))
-                .setMaxWaitMs(leftOut.isEmpty() ? MAX_WAIT_MS : MAX_WAIT_WHILE_SYNCING_MS)
+                .setMaxWaitMs(waitsForDisk ? MAX_WAIT_WHILE_SYNCING_MS : MAX_WAIT_MS)
                 .setMinBytes(MIN_BYTES)
                 .setMaxBytes(MAX_BYTES)
                 .setSessionId(sessionId)

@@ -516,6 +516,49 @@ class ReplicaFetcherTest {
     }
 
     @Test
+    void shouldTellTheStartOfTheLogWhenItIsOnTheDisk() throws IOException {
+        follow(DeliveryMode.EVENTUAL);
+        respondWithBatch(0);
+        partition.loop().run();
+        respondWithBatch(1);
+        partition.loop().run();
+
+        // when the leader has deleted the first record, and the start cannot be stored
+        store.setReplaceFails(true);
+        respond(data().setHighWatermark(2).setLogStartOffset(1));
+        partition.loop().run();
+
+        // then the leader does not know that it is deleted here: after a power loss, it would be back
+        assertThat(partition.host().journal().startOffset()).isEqualTo(1);
+        assertThat(leader.requests.stream()
+                        .flatMap(request -> request.topics().stream())
+                        .flatMap(topic -> topic.partitions().stream()))
+                .extracting(FetchRequest.FetchPartition::logStartOffset)
+                .containsOnly(0L);
+        assertThat(leader.last().maxWaitMs()).isEqualTo(10);
+
+        // when it is stored at last
+        for (int responses = 0; responses < 10; responses++) {
+            respond();
+            partition.loop().run();
+        }
+        assertThat(leader.last().maxWaitMs()).isEqualTo(500);
+        store.setReplaceFails(false);
+        partition.host().journal().checkpoint();
+        respond();
+        partition.loop().run();
+
+        // then the leader knows
+        FetchRequest.FetchPartition told =
+                leader.last().topics().get(0).partitions().get(0);
+        assertThat(told.logStartOffset()).isEqualTo(1);
+        respond();
+        partition.loop().run();
+        assertThat(leader.last().topics()).isEmpty();
+        assertThat(leader.last().maxWaitMs()).isEqualTo(500);
+    }
+
+    @Test
     void shouldTakeThePartitionOfflineWhenItWouldLoseWhatConsumersMayHaveSeen() throws IOException {
         follow(DeliveryMode.EVENTUAL);
         respondWithBatch(0);
