@@ -182,10 +182,11 @@ public final class JournalSearch implements AutoCloseable {
             if (segment.endOffset() > startOffset && segment.tryRetain()) {
                 try {
                     walk(segment, segment.index().floorByOffset(startOffset), scanner -> {
-                        long atLeastMs = newest[0] == null ? 0 : newest[0].timestampMs() + 1;
-                        boolean newer = RecordBatch.maxTimestamp(scanner.header(), 0) >= atLeastMs;
+                        long knownMs = newest[0] == null ? RecordBatch.NO_TIMESTAMP : newest[0].timestampMs();
+                        boolean newer = RecordBatch.maxTimestamp(scanner.header(), 0) > knownMs;
                         if (newer && scanner.nextOffset() > startOffset) {
-                            newest[0] = newestRecord(segment, scanner, newest[0]);
+                            TimestampOffset found = newestRecord(segment, scanner, knownMs);
+                            newest[0] = found == null ? newest[0] : found;
                         }
                         return true;
                     });
@@ -197,33 +198,51 @@ public final class JournalSearch implements AutoCloseable {
         return newest[0];
     }
 
-    private TimestampOffset newestRecord(Segment segment, BatchScanner scanner, TimestampOffset best)
-            throws IOException {
-        TimestampOffset newest = best;
-        TimestampOffset next = firstRecordAt(segment, scanner, best == null ? 0 : best.timestampMs() + 1);
-        while (next != null) {
-            newest = next;
-            next = firstRecordAt(segment, scanner, next.timestampMs() + 1);
-        }
-        return newest;
+    /** The first readable record of a batch at or after {@code timestampMs}; null if there is none. */
+    private TimestampOffset firstRecordAt(Segment segment, BatchScanner scanner, long timestampMs) throws IOException {
+        return read(segment, scanner, reader -> {
+            while (reader.next()) {
+                if (reader.timestampMs() >= timestampMs && reader.offset() >= startOffset) {
+                    return found(reader, scanner);
+                }
+            }
+            return null;
+        });
     }
 
-    private TimestampOffset firstRecordAt(Segment segment, BatchScanner scanner, long timestampMs) throws IOException {
+    /** Of the readable records of a batch after {@code knownMs}, the first with the largest timestamp; null for none. */
+    private TimestampOffset newestRecord(Segment segment, BatchScanner scanner, long knownMs) throws IOException {
+        return read(segment, scanner, reader -> {
+            TimestampOffset newest = null;
+            long newestMs = knownMs;
+            while (reader.next()) {
+                if (reader.timestampMs() > newestMs && reader.offset() >= startOffset) {
+                    newestMs = reader.timestampMs();
+                    newest = found(reader, scanner);
+                }
+            }
+            return newest;
+        });
+    }
+
+    private static TimestampOffset found(BatchReader reader, BatchScanner scanner) {
+        return new TimestampOffset(reader.timestampMs(), reader.offset(), RecordBatch.leaderEpoch(scanner.header(), 0));
+    }
+
+    /** Looks for a record in a batch. */
+    @FunctionalInterface
+    private interface RecordSearch {
+        TimestampOffset in(BatchReader reader);
+    }
+
+    private static TimestampOffset read(Segment segment, BatchScanner scanner, RecordSearch search) throws IOException {
         ByteBufAllocator allocator = PooledByteBufAllocator.DEFAULT;
-        int epoch = RecordBatch.leaderEpoch(scanner.header(), 0);
         ByteBuf batch = allocator.directBuffer(scanner.sizeBytes(), scanner.sizeBytes());
         try (BatchReader reader = new BatchReader(allocator, SegmentBatches.MAX_DECOMPRESSED_BYTES, true)) {
             segment.readFully(batch.internalNioBuffer(0, scanner.sizeBytes()), scanner.position());
             batch.writerIndex(scanner.sizeBytes());
             reader.reset(batch);
-            if (reader.nextBatch()) {
-                while (reader.next()) {
-                    if (reader.timestampMs() >= timestampMs && reader.offset() >= startOffset) {
-                        return new TimestampOffset(reader.timestampMs(), reader.offset(), epoch);
-                    }
-                }
-            }
-            return null;
+            return reader.nextBatch() ? search.in(reader) : null;
         } catch (InvalidBatchException bad) {
             throw new CorruptJournalException(segment.logPath(), scanner.position(), bad.getMessage());
         } finally {
