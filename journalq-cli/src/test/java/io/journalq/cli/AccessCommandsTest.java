@@ -284,4 +284,22 @@ class AccessCommandsTest {
                         .outLines())
                 .endsWith("the client at 10.0.0.7 claimed to be User:a.[2Jb.: there is no such user");
     }
+
+    @Test
+    void shouldShowNoControlCharactersInAclsThatOthersHaveAdded() throws Exception {
+        String principal = "User:a\u001b[2Jb";
+        String shown = "ALLOW READ on TOPIC 'orders' to User:a.[2Jb";
+        String exported = "{\"acls\":[{\"permission\":\"ALLOW\",\"operation\":\"READ\",\"resourceType\":"
+                + "\"DELEGATION_TOKEN\",\"patternType\":\"LITERAL\",\"resourceName\":\"t\",\"principal\":"
+                + "\"User:a\\u001b[2Jb\",\"host\":\"*\"}]}";
+        Path file = Files.writeString(directory.resolve("access.json"), exported);
+
+        String[] words = {"access", "grant", "--principal", principal, "--operation", "read", "--topic", "orders"};
+        assertThat(broker.done(words).outLines()).containsExactly("added: " + shown);
+        words[1] = "revoke";
+        assertThat(broker.done(words).outLines()).containsExactly("removed: " + shown);
+        assertThat(broker.done("access", "import", file.toString()).err())
+                .contains("User:a.[2Jb")
+                .doesNotContain("\u001b");
+    }
 }

@@ -6,6 +6,7 @@ import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Table;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.AclBinding;
 import io.journalq.client.admin.AclBinding.Operation;
@@ -174,7 +175,7 @@ public final class AccessCommand extends CommandGroup {
             if (wantsJson()) {
                 terminal().printLine(Json.document(json(acls)));
             } else {
-                acls.forEach(acl -> terminal().printLine("added: " + acl));
+                acls.forEach(acl -> terminal().printLine(Terminal.printable("added: " + acl)));
             }
         }
     }
@@ -222,7 +223,7 @@ public final class AccessCommand extends CommandGroup {
             if (wantsJson()) {
                 terminal().printLine(Json.document(json(removed)));
             } else {
-                removed.forEach(acl -> terminal().printLine("removed: " + acl));
+                removed.forEach(acl -> terminal().printLine(Terminal.printable("removed: " + acl)));
             }
         }
     }

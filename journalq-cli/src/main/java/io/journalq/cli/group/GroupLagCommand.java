@@ -4,6 +4,7 @@ import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Table;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Admin;
 import io.journalq.client.Consumer;
 import io.journalq.client.admin.GroupDescription;
@@ -143,8 +144,8 @@ final class GroupLagCommand extends ClientCommand {
     private void print(List<Lag> lags) {
         if (lags.isEmpty()) {
             terminal()
-                    .printLine("group " + name + " has no committed offsets"
-                            + (topic == null ? "" : " for topic " + topic));
+                    .printLine(Terminal.printable("group " + name + " has no committed offsets"
+                            + (topic == null ? "" : " for topic " + topic)));
             return;
         }
         Table table = new Table("TOPIC", "PARTITION", "COMMITTED", "END", "LAG", "SECONDS", "MEMBER");
@@ -168,8 +169,8 @@ final class GroupLagCommand extends ClientCommand {
             terminal().warn("the lag in " + Quantity.count(unknown, "partition") + " without a leader is unknown");
         }
         terminal()
-                .printLine("Group " + name + " is behind by " + Quantity.count(total, "message")
-                        + (mostMs < 0 ? "" : ", " + seconds(mostMs) + " s"));
+                .printLine(Terminal.printable("Group " + name + " is behind by " + Quantity.count(total, "message")
+                        + (mostMs < 0 ? "" : ", " + seconds(mostMs) + " s")));
     }
 
     private static String seconds(long ms) {

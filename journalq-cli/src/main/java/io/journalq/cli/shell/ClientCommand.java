@@ -41,8 +41,8 @@ public abstract class ClientCommand implements Callable<Integer> {
         return new ParameterException(spec.commandLine(), why);
     }
 
-    /** Prints the result of a command that changed something. */
+    /** Prints the result of a command that changed something. The sentence can contain texts of others. */
     public final void report(String sentence, Object json) {
-        terminal().printLine(wantsJson() ? Json.document(json) : sentence);
+        terminal().printLine(wantsJson() ? Json.document(json) : Terminal.printable(sentence));
     }
 }

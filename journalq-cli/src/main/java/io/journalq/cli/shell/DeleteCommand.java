@@ -41,7 +41,9 @@ public abstract class DeleteCommand extends ClientCommand {
                             .formatted(kind, name, kind, kind));
                 }
                 if (!wantsJson()) {
-                    terminal().printLine((deleted ? "deleted " + kind + " " : kind + " does not exist: ") + name);
+                    terminal()
+                            .printLine(Terminal.printable(
+                                    (deleted ? "deleted " + kind + " " : kind + " does not exist: ") + name));
                 }
                 Map<String, Object> result = new LinkedHashMap<>();
                 result.put(kind, name);

@@ -153,15 +153,17 @@ public final class Terminal {
         }
     }
 
-    /** Writes a line to standard error. Replaces the progress line, if there is one. */
+    /**
+     * Writes a line to standard error, which can contain texts of others. Replaces the progress line, if there is one.
+     */
     public synchronized void tell(String line) {
         endProgress();
-        err.println(line);
+        err.println(printable(line));
     }
 
     /** Writes a warning to standard error. */
     public void warn(String text) {
-        tell("journalq: warning: " + printable(text));
+        tell("journalq: warning: " + text);
     }
 
     /** Replaces the progress line. It is shown only on a terminal. */

@@ -4,6 +4,7 @@ import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Table;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.ConfigEntry;
 import io.journalq.client.admin.ConfigResource;
@@ -117,7 +118,7 @@ final class DescribeTopicsCommand extends ClientCommand {
                         + Quantity.count(description.messageCount(), "message") + "  "
                         + Quantity.size(description.sizeBytes()));
         description.configs().forEach((name, value) -> terminal()
-                .printLine("  " + name + "=" + SettingText.of(name, value)));
+                .printLine(Terminal.printable("  " + name + "=" + SettingText.of(name, value))));
         Table table =
                 new Table("PARTITION", "LEADER", "EPOCH", "REPLICAS", "IN-SYNC", "FIRST", "END", "MESSAGES", "SIZE");
         for (Holding holding : description.partitions()) {

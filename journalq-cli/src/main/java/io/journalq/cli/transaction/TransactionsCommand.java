@@ -6,6 +6,7 @@ import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.Json;
 import io.journalq.cli.shell.Quantity;
 import io.journalq.cli.shell.Table;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Admin;
 import io.journalq.client.admin.TransactionDescription;
 import io.journalq.client.admin.TransactionListing;
@@ -104,14 +105,15 @@ public final class TransactionsCommand extends CommandGroup {
 
         private void print(TransactionDescription found) {
             terminal()
-                    .printLine("Transactional id " + found.transactionalId() + "  " + found.state() + "  producer "
-                            + found.producerId() + "  epoch " + found.producerEpoch() + "  timeout "
-                            + Quantity.duration(found.timeout())
-                            + (found.startedMs() < 0
-                                    ? ""
-                                    : "  open for "
-                                            + Quantity.duration(Duration.ofMillis(Math.max(
-                                                    0, Clock.systemUTC().millis() - found.startedMs())))));
+                    .printLine(Terminal.printable(
+                            "Transactional id " + found.transactionalId() + "  " + found.state() + "  producer "
+                                    + found.producerId() + "  epoch " + found.producerEpoch() + "  timeout "
+                                    + Quantity.duration(found.timeout())
+                                    + (found.startedMs() < 0
+                                            ? ""
+                                            : "  open for "
+                                                    + Quantity.duration(Duration.ofMillis(Math.max(
+                                                            0, Clock.systemUTC().millis() - found.startedMs()))))));
             if (!found.partitions().isEmpty()) {
                 Table table = new Table("TOPIC", "PARTITION");
                 found.partitions().forEach(partition -> table.row(partition.topic(), partition.partition()));
