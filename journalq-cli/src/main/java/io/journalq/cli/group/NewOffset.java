@@ -9,7 +9,6 @@ import io.journalq.client.group.CommittedOffset;
 import io.journalq.common.commandline.DurationOption;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Collection;
@@ -116,14 +115,10 @@ final class NewOffset {
     private long timestampMs() {
         Clock clock = Clock.systemUTC();
         if (duration != null) {
-            try {
-                return Math.max(0, clock.instant().minus(duration).toEpochMilli());
-            } catch (DateTimeException | ArithmeticException beforeAllTimes) {
-                return 0;
-            }
+            return Position.Time.ago(duration, clock.instant()).timestampMs();
         }
         Position position = Position.parse(datetime, clock.instant(), ZoneId.systemDefault());
-        if (position instanceof Position.Time time && time.timestampMs() >= 0) {
+        if (position instanceof Position.Time time) {
             return time.timestampMs();
         }
         throw new IllegalArgumentException(

@@ -20,8 +20,17 @@ public sealed interface Position {
     /** The message with this offset. */
     record Offset(long offset) implements Position {}
 
-    /** The first message whose timestamp is at or after this, in milliseconds since 1970 UTC. */
-    record Time(long timestampMs) implements Position {}
+    /** The first message whose timestamp is at or after this, in milliseconds since 1970 UTC: 0 or more. */
+    record Time(long timestampMs) implements Position {
+        /** Returns the time a duration ago; 0 for one before 1970, however long ago it is. */
+        public static Time ago(Duration duration, Instant now) {
+            try {
+                return new Time(Math.max(0, now.minus(duration).toEpochMilli()));
+            } catch (DateTimeException | ArithmeticException beforeAllTimes) {
+                return new Time(0);
+            }
+        }
+    }
 
     /** The forms of a position, for help texts and errors. */
     String FORMS = "beginning, end, an offset (1500), a time (2026-01-31T12:00:00Z, 2026-01-31T12:00, 2026-01-31, "
@@ -52,10 +61,10 @@ public sealed interface Position {
             String span =
                     word.endsWith("ago") ? word.substring(0, word.length() - 3).strip() : word;
             if (Units.isDuration(span)) {
-                Duration ago = Units.parseDuration(span);
-                return new Time(Math.max(0, now.minus(ago).toEpochMilli()));
+                return Time.ago(Units.parseDuration(span), now);
             }
-            return new Time(instant(word, zone).toEpochMilli());
+            // The protocol has other meanings for negative times.
+            return new Time(Math.max(0, instant(word, zone).toEpochMilli()));
         } catch (DateTimeException | ArithmeticException | NumberFormatException unreadable) {
             throw new IllegalArgumentException("'" + text + "' is not a position; use " + FORMS);
         }

@@ -36,6 +36,9 @@ class PositionTest {
         "10m ago, 2026-03-01T11:50:00Z",
         "2h, 2026-03-01T10:00:00Z",
         "1d ago, 2026-02-28T12:00:00Z",
+        "999999999999d ago, 1970-01-01T00:00:00Z",
+        "36500d, 1970-01-01T00:00:00Z",
+        "1969-12-31T23:59:59.999Z, 1970-01-01T00:00:00Z",
     })
     void shouldReadTimes(String text, Instant expected) {
         assertThat(parse(text)).isEqualTo(new Position.Time(expected.toEpochMilli()));
