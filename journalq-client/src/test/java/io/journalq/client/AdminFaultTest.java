@@ -68,6 +68,19 @@ final class AdminFaultTest {
     }
 
     @Test
+    void shouldDeleteNoRecordsOfAPartitionThatATopicDoesNotHaveAnyMore() {
+        TopicPartition gone = new TopicPartition("orders", 1);
+        cluster.topic("orders", 2);
+        admin.deleteRecords(Map.of(gone, 3L));
+        // when it is created again
+        cluster.topic("orders", 1);
+        // then
+        assertThatThrownBy(() -> admin.deleteRecords(Map.of(gone, 5L)))
+                .isInstanceOf(UnknownTopicException.class)
+                .hasMessageContaining("has no partition 1; it has 1");
+    }
+
+    @Test
     void shouldListWhatOtherBrokersCoordinateAfterOneThatHasDied() {
         assertThat(admin.listGroups()).hasSize(2);
         assertThat(admin.listTransactions()).hasSize(2);

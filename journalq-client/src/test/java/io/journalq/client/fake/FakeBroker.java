@@ -408,11 +408,15 @@ final class FakeBroker {
             List<DeleteRecordsResponse.DeleteRecordsPartitionResult> partitions = new ArrayList<>();
             for (DeleteRecordsRequest.DeleteRecordsPartition asked : topic.partitions()) {
                 synchronized (cluster) {
-                    boolean leads = cluster.topics.get(topic.name()).get(asked.partitionIndex()).leader == id;
+                    List<FakePartition> known = cluster.topics.get(topic.name());
+                    boolean exists = asked.partitionIndex() < known.size();
+                    boolean leads = exists && known.get(asked.partitionIndex()).leader == id;
+                    ErrorCode refused =
+                            exists ? ErrorCode.NOT_LEADER_OR_FOLLOWER : ErrorCode.UNKNOWN_TOPIC_OR_PARTITION;
                     partitions.add(new DeleteRecordsResponse.DeleteRecordsPartitionResult()
                             .setPartitionIndex(asked.partitionIndex())
                             .setLowWatermark(asked.offset())
-                            .setErrorCode((leads ? ErrorCode.NONE : ErrorCode.NOT_LEADER_OR_FOLLOWER).code()));
+                            .setErrorCode((leads ? ErrorCode.NONE : refused).code()));
                 }
             }
             topics.add(new DeleteRecordsResponse.DeleteRecordsTopicResult()

@@ -251,16 +251,22 @@ public final class ClusterCalls {
 
     public Map<TopicPartition, Long> deleteRecords(Map<TopicPartition, Long> beforeOffsets) {
         Map<TopicPartition, Long> deleted = new LinkedHashMap<>();
-        beforeOffsets.forEach((partition, offset) -> {
-            // It waits for a partition that was just added. One that does not exist then is not asked for again.
-            find(partition);
-            deleted.put(partition, calls.retrying(() -> deleteRecords(partition, offset)));
-        });
+        beforeOffsets.forEach((partition, offset) -> deleted.put(partition, deleteRecords(partition, offset)));
         return deleted;
     }
 
-    private ClusterView.Topic find(TopicPartition partition) {
-        return cluster.metadata().awaitPartition(partition, cluster.config().callTimeoutMs());
+    private long deleteRecords(TopicPartition partition, long beforeOffset) {
+        BlockingCalls.Deadline deadline = calls.deadline();
+        while (true) {
+            // It waits for a partition that was just added. One that does not exist then is not asked for again.
+            ClusterView.Topic topic = cluster.metadata()
+                    .awaitPartition(partition, cluster.config().callTimeoutMs());
+            try {
+                return deleteRecords(topic.leaders()[partition.partition()], partition, beforeOffset);
+            } catch (JournalQException e) {
+                deadline.pauseOrThrow(e);
+            }
+        }
     }
 
     private ClusterDescription describeCluster() {
@@ -340,13 +346,12 @@ public final class ClusterCalls {
         return directories;
     }
 
-    private long deleteRecords(TopicPartition partition, long beforeOffset) {
+    private long deleteRecords(int leader, TopicPartition partition, long beforeOffset) {
         int timeoutMs = cluster.config().requestTimeoutMs();
-        ClusterView.Topic topic = find(partition);
         String subject = "deletion of records of " + partition;
         Failures failures = new Failures();
         DeleteRecordsResponse response = calls.call(
-                topic.leaders()[partition.partition()],
+                leader,
                 ApiKey.DELETE_RECORDS,
                 DELETE_RECORDS_NEWEST,
                 DeleteRecordsResponse.class,
@@ -360,7 +365,9 @@ public final class ClusterCalls {
         long lowWatermark = NOT_TOLD;
         for (DeleteRecordsResponse.DeleteRecordsTopicResult result : response.topics()) {
             for (DeleteRecordsResponse.DeleteRecordsPartitionResult deleted : result.partitions()) {
-                if (deleted.errorCode() == ErrorCode.NOT_LEADER_OR_FOLLOWER.code()) {
+                // The topic can also have been created again, with other leaders or fewer partitions.
+                if (deleted.errorCode() == ErrorCode.NOT_LEADER_OR_FOLLOWER.code()
+                        || deleted.errorCode() == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.code()) {
                     cluster.execute(() -> cluster.metadata().requestUpdate());
                 }
                 failures.add(deleted.errorCode(), subject, null);
