@@ -28,6 +28,9 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -48,6 +51,7 @@ final class SealedSendTest {
     private static final int THREADS = 6;
     private static final int RECORDS = 150;
     private static final int FAULTS = 40;
+    private static final int CLOSED_PRODUCERS = 500;
     /** Records of this size are sent without a copy. */
     private static final int LARGE_BYTES = 100_000;
 
@@ -60,6 +64,7 @@ final class SealedSendTest {
         private final Set<String> sealed = ConcurrentHashMap.newKeySet();
         private final AtomicInteger repeated = new AtomicInteger();
         private final AtomicInteger prepared = new AtomicInteger();
+        private final AtomicInteger closed = new AtomicInteger();
 
         @Override
         public void prepare(String topic) {
@@ -99,7 +104,41 @@ final class SealedSendTest {
         }
 
         @Override
-        public void close() {}
+        public void close() {
+            closed.incrementAndGet();
+        }
+    }
+
+    @Test
+    void shouldCloseOnceWhenTwoThreadsDo() throws Exception {
+        ExecutorService other = Executors.newSingleThreadExecutor();
+        try (FakeCluster cluster = new FakeCluster(BROKERS)) {
+            for (int i = 0; i < CLOSED_PRODUCERS; i++) {
+                // given
+                PlaceSealer sealer = new PlaceSealer();
+                Producer producer = Producer.builder()
+                        .bootstrapServers(cluster.bootstrapServers())
+                        .seal(keys -> sealer)
+                        .build();
+                AtomicInteger ready = new AtomicInteger();
+                // when
+                Future<?> close = other.submit(() -> closeTogether(producer, ready));
+                closeTogether(producer, ready);
+                close.get();
+                // then
+                assertThat(sealer.closed).hasValue(1);
+            }
+        } finally {
+            other.shutdown();
+        }
+    }
+
+    private static void closeTogether(Producer producer, AtomicInteger ready) {
+        ready.incrementAndGet();
+        while (ready.get() < 2) {
+            Thread.onSpinWait();
+        }
+        producer.close();
     }
 
     @ParameterizedTest

@@ -20,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
@@ -53,7 +54,7 @@ public final class Sender implements AutoCloseable {
     private final ProduceLoop loop;
     private final DirectSender direct;
     private final long deliveryTimeoutNanos;
-    private volatile boolean closed;
+    private final AtomicBoolean closed = new AtomicBoolean();
     /** Updated without synchronization, so it can be slightly wrong. */
     private int loneSends;
 
@@ -254,10 +255,9 @@ public final class Sender implements AutoCloseable {
     /** Flushes, then fails records that were added too late. */
     @Override
     public void close() {
-        if (closed) {
+        if (!closed.compareAndSet(false, true)) {
             return;
         }
-        closed = true;
         try {
             flush();
         } finally {
@@ -346,7 +346,7 @@ public final class Sender implements AutoCloseable {
 
     /** Throws if the producer is closed. */
     public void requireOpen() {
-        if (closed) {
+        if (closed.get()) {
             throw Cluster.closedClient();
         }
     }
