@@ -20,7 +20,15 @@ public final class ClientCore implements AutoCloseable {
     public ClientCore(ClientConfig config, Cluster.Listener listener) {
         this.cluster = new Cluster(config, loop.eventLoop(), listener);
         this.calls = new BlockingCalls(cluster);
-        cluster.start();
+        boolean started = false;
+        try {
+            cluster.start();
+            started = true;
+        } finally {
+            if (!started) {
+                loop.close();
+            }
+        }
     }
 
     public Cluster cluster() {

@@ -68,16 +68,24 @@ public final class Sender implements AutoCloseable {
         this.memory =
                 new BufferMemory(config.bufferMemoryBytes(), config.client().callTimeoutMs());
         this.deliveryTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(config.deliveryTimeoutMs());
-        this.clientLoop = ClientLoop.acquire();
-        this.loop = new ProduceLoop(config, topics.values(), counters, clientLoop.eventLoop(), memory, gate);
-        this.direct = loop.expectsResponses() && !config.transactional()
-                ? new DirectSender(loop, config, counters, memory)
-                : null;
         // A login costs time, and fails on the event loop first, where the application learns why.
         this.loneSends = config.client().sasl() == null ? LONE_SENDS_BEFORE_DIRECT : 0;
-        loop.setDirect(direct);
-        loop.cluster().metadata().allowAutoCreation();
-        loop.cluster().start();
+        this.clientLoop = ClientLoop.acquire();
+        boolean started = false;
+        try {
+            this.loop = new ProduceLoop(config, topics.values(), counters, clientLoop.eventLoop(), memory, gate);
+            this.direct = loop.expectsResponses() && !config.transactional()
+                    ? new DirectSender(loop, config, counters, memory)
+                    : null;
+            loop.setDirect(direct);
+            loop.cluster().metadata().allowAutoCreation();
+            loop.cluster().start();
+            started = true;
+        } finally {
+            if (!started) {
+                clientLoop.close();
+            }
+        }
     }
 
     /** See {@link io.journalq.client.Producer#send}. */

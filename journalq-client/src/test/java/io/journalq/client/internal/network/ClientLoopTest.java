@@ -20,6 +20,8 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The choice of a transport, and the start of the event loops. */
 final class ClientLoopTest {
@@ -50,6 +52,37 @@ final class ClientLoopTest {
 
             // then
             assertThat(acquire.invoke(null, start)).isNotNull();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Producer", "Consumer", "Admin"})
+    void shouldStopTheThreadsWhenTheLastClientFailsToStart(String client) throws Exception {
+        // given a client, on event loops with which no other one can start
+        try (URLClassLoader process = isolated(entry -> true)) {
+            Method acquire = process.loadClass(ClientLoop.class.getName()).getDeclaredMethod("acquire", Supplier.class);
+            acquire.setAccessible(true);
+            List<String> calls = new ArrayList<>();
+            Object loops = Proxy.newProxyInstance(
+                    process,
+                    new Class<?>[] {process.loadClass(EventLoopGroup.class.getName())},
+                    (group, method, args) -> {
+                        calls.add(method.getName());
+                        return null;
+                    });
+            Supplier<?> start = () -> loops;
+            AutoCloseable first = (AutoCloseable) acquire.invoke(null, start);
+            Class<?> type = process.loadClass("io.journalq.client." + client);
+            Object builder = type.getMethod("builder").invoke(null);
+            builder.getClass().getMethod("bootstrapServers", String.class).invoke(builder, "localhost:1");
+            Method build = builder.getClass().getMethod("build");
+            assertThatThrownBy(() -> build.invoke(builder)).hasRootCauseInstanceOf(NullPointerException.class);
+
+            // when
+            first.close();
+
+            // then
+            assertThat(calls).endsWith("shutdownGracefully");
         }
     }
 
