@@ -5,11 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.journalq.client.admin.GroupListing;
 import io.journalq.client.admin.LogDirDescription;
+import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.admin.TransactionListing;
+import io.journalq.client.error.BrokerErrorException;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.client.fake.FakeCluster;
 import io.journalq.common.id.TopicPartition;
+import io.journalq.common.protocol.ErrorCode;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -78,6 +82,22 @@ final class AdminFaultTest {
         assertThatThrownBy(() -> admin.deleteRecords(Map.of(gone, 5L)))
                 .isInstanceOf(UnknownTopicException.class)
                 .hasMessageContaining("has no partition 1; it has 1");
+    }
+
+    @Test
+    void shouldSayWhichLookupOfAnOffsetIsRefusedWhenOthersCanBeTriedAgain() {
+        cluster.topic("orders", 3);
+        cluster.failLookups("orders", 0, ErrorCode.TOPIC_AUTHORIZATION_FAILED);
+        cluster.failLookups("orders", 1, ErrorCode.LEADER_NOT_AVAILABLE);
+        cluster.failLookups("orders", 2, ErrorCode.LEADER_NOT_AVAILABLE);
+        Map<TopicPartition, OffsetSpec> specs = new LinkedHashMap<>();
+        for (int partition = 0; partition < 3; partition++) {
+            specs.put(new TopicPartition("orders", partition), OffsetSpec.latest());
+        }
+
+        assertThatThrownBy(() -> admin.listOffsets(specs))
+                .isInstanceOf(BrokerErrorException.class)
+                .hasMessageContaining("orders-0");
     }
 
     @Test

@@ -389,7 +389,7 @@ final class FakeBroker {
                     boolean leads = partition.leader == id;
                     partitions.add(new ListOffsetsResponse.ListOffsetsPartitionResponse()
                             .setPartitionIndex(asked.partitionIndex())
-                            .setErrorCode((leads ? ErrorCode.NONE : ErrorCode.NOT_LEADER_OR_FOLLOWER).code())
+                            .setErrorCode((leads ? partition.lookupError : ErrorCode.NOT_LEADER_OR_FOLLOWER).code())
                             .setTimestamp(-1)
                             .setOffset(partition.offsetOf(asked.timestamp())));
                 }

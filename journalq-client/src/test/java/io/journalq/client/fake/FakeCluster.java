@@ -101,6 +101,11 @@ public final class FakeCluster implements AutoCloseable {
         partitions.add(new FakePartition(partitions.size() % brokers.size()));
     }
 
+    /** Makes lookups of offsets of a partition fail. */
+    public synchronized void failLookups(String topic, int partition, ErrorCode error) {
+        topics.get(topic).get(partition).lookupError = error;
+    }
+
     /** The coordinator of groups and transactions. */
     public FakeCoordinator coordinator() {
         return coordinator;

@@ -35,6 +35,8 @@ final class FakePartition {
     long endOffset;
     int leader;
     int leaderEpoch;
+    /** What a lookup of an offset responds. */
+    ErrorCode lookupError = ErrorCode.NONE;
     /** Whether batches before the position of the consumer are served, too. */
     boolean servesAll;
     /** Whether the next response with batches ends with the first batch of the log. */

@@ -70,7 +70,7 @@ public final class OffsetLookup {
                 try {
                     ask(leader.getKey(), leader.getValue(), found);
                 } catch (JournalQException e) {
-                    failure = e;
+                    failure = decisive(failure, e);
                 }
             }
             missing.keySet().removeAll(found.keySet());
@@ -125,13 +125,18 @@ public final class OffsetLookup {
                 if (error == ErrorCode.NONE) {
                     found.put(id, new ListedOffset(partition.offset(), partition.timestamp(), partition.leaderEpoch()));
                 } else {
-                    failure = Errors.of(error, "lookup of an offset of " + id, null);
+                    failure = decisive(failure, Errors.of(error, "lookup of an offset of " + id, null));
                 }
             }
         }
         if (failure != null) {
             throw failure;
         }
+    }
+
+    /** Returns the failure that another attempt does not change, the first one if both are alike. */
+    private static JournalQException decisive(JournalQException known, JournalQException next) {
+        return known == null || (known.retriable() && !next.retriable()) ? next : known;
     }
 
     private ListOffsetsRequest request(Map<TopicPartition, Long> timestampsMs, short version) {
