@@ -46,6 +46,9 @@ public final class Registry {
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9._-]{1,249}");
     private static final String SIGNED = "signed";
     private static final int LINE_LIMIT = 8;
+    private static final String REVOKED = " revoked ";
+    /** The most digits of a version or an offset. */
+    private static final int NUMBER_DIGITS = 19;
 
     private final long version;
     private final String realm;
@@ -304,6 +307,33 @@ public final class Registry {
         return value;
     }
 
+    /**
+     * The record that contains this version, which follows another one. It has room to revoke each sender: no
+     * registry may be too full for that.
+     *
+     * @throws IllegalArgumentException if it has no room, unless the version before it already needs as much
+     */
+    byte[] signAfter(Registry before, RawKeyPair root) {
+        byte[] value = sign(root);
+        int neededBytes = value.length + revocationBytes();
+        if (neededBytes > MAX_SIZE_BYTES && neededBytes > before.sign(root).length + before.revocationBytes()) {
+            throw new IllegalArgumentException("the registry would have " + value.length + " bytes, and "
+                    + revocationBytes() + " more if all senders are revoked, and clients accept " + MAX_SIZE_BYTES
+                    + "; name fewer topics for each sender, or use another realm for a part of them");
+        }
+        return value;
+    }
+
+    /** By how much the revocation of all senders makes the record larger. */
+    private int revocationBytes() {
+        long left = senders.values().stream()
+                .filter(sender -> sender.revokedFrom < 0)
+                .count();
+        return Math.toIntExact(left * (REVOKED.length() + NUMBER_DIGITS))
+                + NUMBER_DIGITS
+                - Long.toString(version).length();
+    }
+
     /** A record that contains a text, whether or not it is a registry. */
     static byte[] sign(RawKeyPair root, byte[] text) {
         return new FieldWriter()
@@ -440,7 +470,7 @@ public final class Registry {
         senders.values()
                 .forEach(sender -> lines.add("sender " + sender.name + " " + base64.encodeToString(sender.publicKey)
                         + " " + list(sender.topics)
-                        + (sender.revokedFrom < 0 ? "" : " revoked " + sender.revokedFrom)));
+                        + (sender.revokedFrom < 0 ? "" : REVOKED + sender.revokedFrom)));
         roles.values()
                 .forEach(role -> lines.add(
                         "role " + role.name + " " + role.generation + " " + base64.encodeToString(role.publicKey)));

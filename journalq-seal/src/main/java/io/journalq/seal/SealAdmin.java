@@ -157,7 +157,7 @@ public final class SealAdmin {
         }
         Registry before = registry();
         Registry next = change.apply(before);
-        keys.append(Registry.TOPIC, Registry.RECORD_KEY, next.sign(root));
+        keys.append(Registry.TOPIC, Registry.RECORD_KEY, next.signAfter(before, root));
         Registry published = registry();
         if (!published.toString().equals(next.toString())) {
             SealingException refused = new SealingException(

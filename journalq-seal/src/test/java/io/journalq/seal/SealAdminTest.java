@@ -9,6 +9,7 @@ import io.journalq.client.error.SealingException;
 import io.journalq.client.seal.KeyLog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -100,6 +101,49 @@ class SealAdminTest {
         // then
         assertThat(world.keys.entries(Registry.TOPIC)).hasSize(records);
         assertThat(world.admin.registry().version()).isEqualTo(version);
+    }
+
+    @Test
+    void shouldRevokeSendersHoweverFullTheRegistryIs() {
+        // given a registry to which nothing can be added
+        RawKeyPair key = RawKeyPair.ofEd25519();
+        int left = 1024 * 1024
+                - world.admin.registry().sign(world.adminVault.root()).length
+                - "sender large ".length()
+                - 44
+                - " \n".length();
+        while (!isAdded(key, topics(left))) {
+            left--;
+        }
+
+        // when
+        world.admin.revokeSender(SENDER);
+        Registry registry = world.admin.revokeSender("large");
+
+        // then
+        assertThat(registry.senders())
+                .allSatisfy(sender -> assertThat(sender.revokedFrom()).isNotNegative());
+    }
+
+    private boolean isAdded(RawKeyPair key, List<String> topics) {
+        try {
+            world.admin.change(registry -> registry.withSender("large", key.publicKey(), topics));
+            return true;
+        } catch (IllegalArgumentException full) {
+            return false;
+        }
+    }
+
+    /** Names that have a number of characters together, with the commas between them. */
+    private static List<String> topics(int characters) {
+        List<String> names = new ArrayList<>();
+        int left = characters;
+        for (int number = 1_000; left > 245; number++) {
+            names.add("t".repeat(240) + number);
+            left -= 245;
+        }
+        names.add("u".repeat(left));
+        return names;
     }
 
     /** Compaction keeps the newest record of the topic. */
