@@ -1,15 +1,18 @@
 package io.journalq.cli.shell;
 
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -24,6 +27,9 @@ public final class Profiles {
                     List.of(BOOTSTRAP), TlsOptions.PROPERTIES, SaslOptions.PROPERTIES)
             .flatMap(List::stream)
             .toList();
+
+    /** Only one thread of this process at a time, because the lock of a file is one of the process. */
+    private static final ReentrantLock TURNS = new ReentrantLock();
 
     private final Path file;
 
@@ -72,20 +78,43 @@ public final class Profiles {
 
     /** Adds a profile. Returns whether there was one of that name. */
     public boolean put(String name, Profile profile) throws IOException {
-        SortedMap<String, Profile> profiles = all();
-        boolean existed = profiles.put(name, profile) != null;
-        write(profiles);
-        return existed;
+        return change(profiles -> {
+            boolean existed = profiles.put(name, profile) != null;
+            write(profiles);
+            return existed;
+        });
     }
 
     /** Removes a profile. Returns whether there was one of that name. */
     public boolean remove(String name) throws IOException {
-        SortedMap<String, Profile> profiles = all();
-        boolean existed = profiles.remove(name) != null;
-        if (existed) {
-            write(profiles);
+        if (!Files.exists(file)) {
+            return false;
         }
-        return existed;
+        return change(profiles -> {
+            boolean existed = profiles.remove(name) != null;
+            if (existed) {
+                write(profiles);
+            }
+            return existed;
+        });
+    }
+
+    /** Changes all profiles. Returns whether there was one of the name that it is about. */
+    private interface Change {
+        boolean make(SortedMap<String, Profile> profiles) throws IOException;
+    }
+
+    /** One command at a time reads the file and replaces it. Otherwise, the profile of the other one would be lost. */
+    private boolean change(Change change) throws IOException {
+        Files.createDirectories(file.getParent());
+        Path beside = file.resolveSibling(file.getFileName() + ".lock");
+        TURNS.lock();
+        try (FileChannel channel = FileChannel.open(beside, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            channel.lock(); // Closing the channel ends it.
+            return change.make(all());
+        } finally {
+            TURNS.unlock();
+        }
     }
 
     /** Returns a profile that must exist. */
@@ -117,9 +146,12 @@ public final class Profiles {
                 profile.sasl().properties().forEach((key, value) -> lines.add(name + '.' + key + '=' + value));
             }
         });
-        Files.createDirectories(file.getParent());
         Path next = Files.createTempFile(file.getParent(), "profiles", ".tmp");
-        Files.write(next, lines);
-        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        try {
+            Files.write(next, lines);
+            Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        } finally {
+            Files.deleteIfExists(next);
+        }
     }
 }
