@@ -106,8 +106,8 @@ public final class EmbeddedBrokerBuilder {
             return start(null, () -> Broker.startInMemory(config));
         }
         Path temporary = directory == null ? temporaryDirectory() : null;
-        set("data.directories", (directory == null ? temporary : directory).toString());
         return start(temporary, () -> {
+            set("data.directories", (directory == null ? temporary : directory).toString());
             addUsers();
             return Broker.start(config);
         });
@@ -123,14 +123,20 @@ public final class EmbeddedBrokerBuilder {
         }
     }
 
-    private static EmbeddedBroker start(Path temporary, Start start) {
+    /** @param temporary is deleted if the start fails; may be null */
+    static EmbeddedBroker start(Path temporary, Start start) {
+        boolean started = false;
         try {
-            return new EmbeddedBroker(start.start(), temporary);
+            EmbeddedBroker broker = new EmbeddedBroker(start.start(), temporary);
+            started = true;
+            return broker;
         } catch (StartException | IllegalStateException refused) {
-            if (temporary != null) {
+            throw new IllegalStateException(refused.getMessage(), refused);
+        } finally {
+            // Also after other failures, such as a user with an invalid name.
+            if (!started && temporary != null) {
                 EmbeddedBroker.delete(temporary);
             }
-            throw new IllegalStateException(refused.getMessage(), refused);
         }
     }
 
@@ -143,7 +149,8 @@ public final class EmbeddedBrokerBuilder {
     }
 
     /** A way to start a broker. */
-    private interface Start {
+    @FunctionalInterface
+    interface Start {
         Broker start() throws StartException;
     }
 }

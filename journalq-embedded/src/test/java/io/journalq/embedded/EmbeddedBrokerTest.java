@@ -3,9 +3,12 @@ package io.journalq.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -97,6 +100,22 @@ class EmbeddedBrokerTest {
             Thread.sleep(10);
         }
         assertThat(brokerThreads(threadsBefore)).isEmpty();
+    }
+
+    @Test
+    void shouldDeleteItsTemporaryDirectoryWhateverFailsAtTheStart(@TempDir Path parent) throws Exception {
+        // given
+        Path temporary = Files.createDirectory(parent.resolve("journalq-1"));
+        Files.createFile(temporary.resolve("meta"));
+
+        // when
+        assertThatThrownBy(() -> EmbeddedBrokerBuilder.start(temporary, () -> {
+                    throw new UncheckedIOException(new IOException("the disk is full"));
+                }))
+                .isInstanceOf(UncheckedIOException.class);
+
+        // then
+        assertThat(temporary).doesNotExist();
     }
 
     @Test
