@@ -127,11 +127,20 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
                 builder.groupId(groupId);
             }
             Consumer consumer = builder.build();
-            beans.getBeanProvider(ConsumerObserver.class).forEach(observer -> observer.created(consumer, name));
-            ListenerContainer container = new ListenerContainer(
-                    name, method, consumer, topics, properties.listener(), maxPollInterval, failures);
-            containers.add(container);
-            container.start();
+            boolean started = false;
+            try {
+                beans.getBeanProvider(ConsumerObserver.class).forEach(observer -> observer.created(consumer, name));
+                ListenerContainer container = new ListenerContainer(
+                        name, method, consumer, topics, properties.listener(), maxPollInterval, failures);
+                container.start();
+                containers.add(container);
+                started = true;
+            } finally {
+                if (!started) {
+                    // No container closes it.
+                    consumer.close();
+                }
+            }
         }
     }
 

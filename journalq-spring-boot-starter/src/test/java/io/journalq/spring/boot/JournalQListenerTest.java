@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.journalq.client.Consumer;
 import io.journalq.client.ConsumerRecord;
 import io.journalq.client.TypedRecord;
+import io.journalq.client.error.ClientClosedException;
 import io.journalq.client.serialization.Serde;
 import io.journalq.common.id.TopicPartition;
 import io.journalq.embedded.EmbeddedBroker;
@@ -14,6 +15,8 @@ import io.journalq.embedded.JournalQ;
 import io.journalq.embedded.junit.JournalQExtension;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -454,5 +457,21 @@ final class JournalQListenerTest {
         T taken = queue.poll(60, TimeUnit.SECONDS);
         assertThat(taken).isNotNull();
         return taken;
+    }
+
+    @Test
+    void shouldCloseTheConsumerOfAListenerThatCannotStart() {
+        List<Consumer> consumers = new ArrayList<>();
+        application
+                .withBean("texts", Texts.class)
+                .withPropertyValues("texts.topic=texts")
+                .withBean("refusing", JournalQListeners.ConsumerObserver.class, () -> (consumer, clientId) -> {
+                    consumers.add(consumer);
+                    throw new IllegalStateException("no meter can be registered");
+                })
+                .run(context -> assertThat(context).hasFailed());
+
+        assertThat(consumers).singleElement().satisfies(consumer -> assertThatThrownBy(consumer::metrics)
+                .isInstanceOf(ClientClosedException.class));
     }
 }
