@@ -216,7 +216,8 @@ public final class StartCommand extends LocalCommand {
     private void showLog(List<LogTail> tails) throws IOException {
         for (LogTail tail : tails) {
             for (String line : tail.lastLines(SHOWN_LOG_LINES)) {
-                terminal().tell("  | " + line);
+                // Stack traces have tabs, which are control characters.
+                terminal().tell("  | " + line.replace("\t", "    "));
             }
         }
     }

@@ -14,7 +14,6 @@ import io.journalq.common.commandline.DurationOption;
 import io.journalq.common.id.TopicPartition;
 import java.time.Clock;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.Collection;
@@ -217,7 +216,7 @@ public final class ConsumeCommand extends ClientCommand {
     }
 
     private void readAll(Consumer consumer, ReadRange range, MessageFormat messageFormat) {
-        Instant lastMessage = clock.instant();
+        long lastMessageNs = System.nanoTime();
         long nextProgressNs = System.nanoTime() + PROGRESS_INTERVAL_NS;
         while (!range.finished()) {
             long before = messageCount;
@@ -234,11 +233,11 @@ public final class ConsumeCommand extends ClientCommand {
                 return;
             }
             if (messageCount > before) {
-                lastMessage = clock.instant();
+                lastMessageNs = System.nanoTime();
             } else {
                 warnOfFailures(consumer);
                 if (timeout != null
-                        && Duration.between(lastMessage, clock.instant()).compareTo(timeout) >= 0) {
+                        && Duration.ofNanos(System.nanoTime() - lastMessageNs).compareTo(timeout) >= 0) {
                     return;
                 }
             }
