@@ -61,8 +61,8 @@ final class SeedRun {
     /**
      * Starts {@code threads} threads.
      *
-     * @return completes when all seeds are done, or after {@link #stop} when the running seeds are done. Fails with the
-     *     exception of a simulation.
+     * @return completes when all seeds are done, or after {@link #stop} when the running seeds are done. Fails if a
+     *     simulation does; the message of the cause names the seed.
      */
     CompletableFuture<Void> start(int threads) {
         CompletableFuture<?>[] all = new CompletableFuture<?>[threads];
@@ -85,11 +85,17 @@ final class SeedRun {
 
     private void work() {
         for (Long seed = take(); seed != null; seed = take()) {
+            onDone(simulate(seed));
+        }
+    }
+
+    private SimResult simulate(long seed) {
+        try {
             SimResult result = simulation.apply(seed);
-            if (twice) {
-                result = result.comparedWith(simulation.apply(seed));
-            }
-            onDone(result);
+            return twice ? result.comparedWith(simulation.apply(seed)) : result;
+        } catch (RuntimeException | Error failure) {
+            // Otherwise, nobody would know the seed, because other threads have begun later ones.
+            throw new IllegalStateException("the simulation of seed " + seed + " failed: " + failure, failure);
         }
     }
 

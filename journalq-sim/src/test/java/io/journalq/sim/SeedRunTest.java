@@ -101,7 +101,7 @@ class SeedRunTest {
     }
 
     @Test
-    void shouldFailWhenASimulationDoes() {
+    void shouldNameTheSeedWhenASimulationFails() {
         SeedRun run = run(false, true, seed -> {
             if (seed == FIRST + 1) {
                 throw new OutOfMemoryError("simulated");
@@ -111,7 +111,9 @@ class SeedRunTest {
 
         assertThatThrownBy(() -> run.start(2).join())
                 .isInstanceOf(CompletionException.class)
-                .hasCauseInstanceOf(OutOfMemoryError.class);
+                .hasRootCauseInstanceOf(OutOfMemoryError.class)
+                .cause()
+                .hasMessageContaining("seed " + (FIRST + 1));
         assertThat(run.tally().seeds()).isLessThan(COUNT);
     }
 }
