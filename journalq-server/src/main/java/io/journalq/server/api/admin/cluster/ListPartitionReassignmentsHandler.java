@@ -13,13 +13,14 @@ import io.journalq.server.api.Handler;
 import io.journalq.server.api.RequestContext;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.Outcome;
-import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
 
 /**
  * ListPartitionReassignments, version 0 (KIP-455): the reassignments that are in progress, of all partitions or of those
@@ -50,7 +51,8 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
                 request.timeoutMs(),
                 controller.newestImage(),
                 context,
-                (image, failure) -> failure == null ? list(request, image) : refused(Outcome.of(failure)));
+                (image, failure) ->
+                        failure == null ? list(request, image.topics(), image::topic) : refused(Outcome.of(failure)));
     }
 
     private static ListPartitionReassignmentsResponse refused(Outcome outcome) {
@@ -59,16 +61,19 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
                 .setErrorMessage(outcome.reason());
     }
 
-    private static ListPartitionReassignmentsResponse list(
-            ListPartitionReassignmentsRequest request, MetadataImage image) {
+    static ListPartitionReassignmentsResponse list(
+            ListPartitionReassignmentsRequest request,
+            Collection<TopicImage> all,
+            Function<String, TopicImage> byName) {
         List<OngoingTopicReassignment> topics = new ArrayList<>();
         if (request.topics() == null) {
-            image.topics().forEach(topic -> add(topics, topic, null));
+            all.forEach(topic -> add(topics, topic, null));
         } else {
             for (ListPartitionReassignmentsTopics asked : request.topics()) {
-                TopicImage topic = image.topic(asked.name());
+                TopicImage topic = byName.apply(asked.name());
                 if (topic != null) {
-                    add(topics, topic, asked.partitionIndexes());
+                    // They may be very many.
+                    add(topics, topic, Set.copyOf(asked.partitionIndexes()));
                 }
             }
         }
@@ -76,7 +81,7 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
     }
 
     /** @param numbers null for all partitions */
-    private static void add(List<OngoingTopicReassignment> topics, TopicImage topic, Collection<Integer> numbers) {
+    private static void add(List<OngoingTopicReassignment> topics, TopicImage topic, Set<Integer> numbers) {
         List<OngoingPartitionReassignment> partitions = new ArrayList<>();
         for (int number = 0; number < topic.partitions().size(); number++) {
             PartitionImage partition = topic.partitions().get(number);
