@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Checks passwords against the keys of SCRAM, for PLAIN and for the header {@code Authorization} of HTTP. A check takes
@@ -44,10 +45,11 @@ public final class PasswordCheck {
      *
      * @param password in UTF-8; is overwritten
      * @return whether it is that of the user; completed at once if that is known
-     * @throws java.util.concurrent.RejectedExecutionException when too many checks wait
+     * @throws RejectedExecutionException when too many checks wait
      */
     CompletionStage<Boolean> check(String user, byte[] password) {
         if (ScramImage.nameProblem(user) != null || password.length == 0 || password.length > MAX_PASSWORD_BYTES) {
+            Arrays.fill(password, (byte) 0);
             return CompletableFuture.completedFuture(false);
         }
         ScramCredential credential = users.find(user, users.passwordMechanism(user));
@@ -55,7 +57,12 @@ public final class PasswordCheck {
             Arrays.fill(password, (byte) 0);
             return CompletableFuture.completedFuture(true);
         }
-        return CompletableFuture.supplyAsync(() -> compute(user, password, credential), passwords);
+        try {
+            return CompletableFuture.supplyAsync(() -> compute(user, password, credential), passwords);
+        } catch (RejectedExecutionException full) {
+            Arrays.fill(password, (byte) 0);
+            throw full;
+        }
     }
 
     /** Why the password of a user was refused, for the audit log only. */
@@ -66,18 +73,21 @@ public final class PasswordCheck {
     }
 
     private boolean compute(String user, byte[] password, ScramCredential credential) {
-        boolean matches = credential.mechanism().isPassword(credential, password);
-        if (matches) {
-            known.add(user, password, credential);
+        try {
+            boolean matches = credential.mechanism().isPassword(credential, password);
+            if (matches) {
+                known.add(user, password, credential);
+            }
+            return matches;
+        } finally {
+            Arrays.fill(password, (byte) 0);
         }
-        Arrays.fill(password, (byte) 0);
-        return matches;
     }
 
     /**
      * Checks the password in a header {@code Authorization} of HTTP. Refuses other schemes than Basic (RFC 7617).
      *
-     * @throws java.util.concurrent.RejectedExecutionException when too many checks wait
+     * @throws RejectedExecutionException when too many checks wait
      */
     public CompletionStage<HttpLogin> logIn(String authorization) {
         byte[] decoded = decode(authorization);
