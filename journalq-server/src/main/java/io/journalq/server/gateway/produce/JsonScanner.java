@@ -43,6 +43,7 @@ final class JsonScanner {
     private static final long HIGH_BITS = 0x8080808080808080L;
 
     private static final JsonFactory JSON = JsonFactory.builder()
+            .disable(JsonFactory.Feature.CHARSET_DETECTION)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxStringLength(MAX_BYTES)
                     .maxNestingDepth(MAX_NESTING)
@@ -483,6 +484,9 @@ final class JsonScanner {
             copy.flush();
             long lines = parser.currentLocation().getLineNr() - 1L;
             int stop = at + (int) parser.currentLocation().getByteOffset();
+            if (!ByteBufUtil.isText(input, at, stop - at, StandardCharsets.UTF_8)) {
+                throw notJson("\"value\" is not UTF-8"); // The parser takes more than one form of a character.
+            }
             if (lines > 0) {
                 line += lines;
                 lineStart = stop - parser.currentLocation().getColumnNr() + 1L;

@@ -1,7 +1,9 @@
 package io.journalq.server.gateway.produce;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -23,6 +25,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares the parser with Jackson, on valid and damaged documents that arrive in parts of any size. */
 class RecordsParserTest {
@@ -113,6 +117,33 @@ class RecordsParserTest {
 
         assertThat(sizes).containsExactly(500_000);
         assertThat(scannedBytes).isLessThan(3L * document.length);
+    }
+
+    /** In these forms, which Jackson takes for characters, the stored JSON would not be what the client sent. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "[\"\u00c0\u0080\"]",
+                "{\"\u00c1\u00a1\":1}",
+                "[\"\u00ed\u00a0\u00bd\u00ed\u00b8\u0080\"]",
+                "[\0001\000]\000"
+            })
+    void shouldRefuseAnObjectOrArrayThatIsNotUtf8(String value) {
+        byte[] document = ("{\"records\":[{\"value\":" + value + "}]}").getBytes(ISO_8859_1);
+        List<Integer> sizes = new ArrayList<>();
+
+        try (RecordsParser parser = new RecordsParser(
+                UnpooledByteBufAllocator.DEFAULT,
+                RecordsParser.Form.DOCUMENT,
+                TARGET,
+                (partition, time, key, bytes, headers) -> sizes.add(bytes.readableBytes()))) {
+            assertThatThrownBy(() -> {
+                        parser.parse(Unpooled.wrappedBuffer(document));
+                        parser.end();
+                    })
+                    .isInstanceOf(ProblemException.class);
+        }
+        assertThat(sizes).isEmpty();
     }
 
     @Test
