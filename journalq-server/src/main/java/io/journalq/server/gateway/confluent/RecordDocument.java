@@ -10,7 +10,10 @@ import io.journalq.server.gateway.problem.Problem;
 import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.gateway.produce.JsonText;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
@@ -30,6 +33,7 @@ final class RecordDocument {
     private static final int MAX_HEADERS = 1_000;
     private static final int MAX_SHOWN_CHARS = 64;
     private static final JsonFactory JSON = JsonFactory.builder()
+            .disable(JsonFactory.Feature.CHARSET_DETECTION)
             .streamReadConstraints(StreamReadConstraints.builder()
                     .maxStringLength(MAX_BYTES)
                     .maxNestingDepth(MAX_NESTING)
@@ -91,6 +95,7 @@ final class RecordDocument {
      * @throws ProblemException if it is invalid
      */
     static List<Sent> readV2(byte[] document, Format format) {
+        checkUtf8(document);
         List<Sent> records = new ArrayList<>();
         try (JsonParser parser = JSON.createParser(document)) {
             begin(parser);
@@ -119,6 +124,13 @@ final class RecordDocument {
         return records;
     }
 
+    /** Values are stored as they were sent, and the parser takes more than one form of a character. */
+    private static void checkUtf8(byte[] document) {
+        if (!ByteBufUtil.isText(Unpooled.wrappedBuffer(document), StandardCharsets.UTF_8)) {
+            throw invalid("it is not UTF-8");
+        }
+    }
+
     private static Sent recordV2(JsonParser parser, byte[] document, Format format) throws IOException {
         if (parser.currentToken() != JsonToken.START_OBJECT) {
             throw invalid("a record is not an object");
@@ -145,6 +157,7 @@ final class RecordDocument {
      * @throws ProblemException if it is invalid
      */
     static Sent readV3(byte[] document) {
+        checkUtf8(document);
         try (JsonParser parser = JSON.createParser(document)) {
             begin(parser);
             Integer partition = null;
