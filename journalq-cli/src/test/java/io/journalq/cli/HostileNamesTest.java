@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.Map;
 import org.apache.kafka.clients.consumer.ConsumerGroupMetadata;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,6 +35,15 @@ class HostileNamesTest {
         broker.close();
     }
 
+    private static ConsumerGroupMetadata group() {
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", broker.bootstrap(), "group.id", NAME),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer())) {
+            return consumer.groupMetadata();
+        }
+    }
+
     @Test
     void shouldShowNoControlCharactersOfATransactionalIdOrAGroup() {
         broker.done("topics", "create", "orders");
@@ -40,7 +51,7 @@ class HostileNamesTest {
             producer.initTransactions();
             producer.beginTransaction();
             producer.sendOffsetsToTransaction(
-                    Map.of(new TopicPartition("orders", 0), new OffsetAndMetadata(0)), new ConsumerGroupMetadata(NAME));
+                    Map.of(new TopicPartition("orders", 0), new OffsetAndMetadata(0)), group());
             producer.commitTransaction();
 
             assertThat(broker.done("transactions", "describe", NAME).outLines().get(0))
