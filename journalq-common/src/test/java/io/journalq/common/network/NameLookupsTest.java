@@ -49,16 +49,16 @@ class NameLookupsTest {
     @AfterEach
     void stop() {
         responds.countDown();
-        executor.shutdownGracefully(0, 0, TimeUnit.MILLISECONDS);
+        var unused = executor.shutdownGracefully(0, 0, TimeUnit.MILLISECONDS);
     }
 
     @Test
     void shouldLookUpOtherNamesWhileOneTakesLong() throws Exception {
         // given
-        Future<InetSocketAddress> slow = executor.submit(() -> resolve("slow")).get();
+        Future<InetSocketAddress> slow = resolve("slow");
 
         // when
-        Future<InetSocketAddress> fast = executor.submit(() -> resolve("fast")).get();
+        Future<InetSocketAddress> fast = resolve("fast");
 
         // then
         assertThat(fast.get(TIMEOUT_MS, TimeUnit.MILLISECONDS))
