@@ -191,8 +191,9 @@ public final class GroupMachine implements CoordinatorMachine {
     private void scheduleExpiry(long nowMs) {
         long dueMs = nowMs + limits.offsetCheckIntervalMs();
         deadlines.at(dueMs, () -> {
-            offsets.expire(retentionTime.at(dueMs));
-            scheduleExpiry(dueMs);
+            // The clock can have been set since.
+            offsets.expire(retentionTime.at(deadlines.nowMs()));
+            scheduleExpiry(deadlines.nowMs());
         });
     }
 

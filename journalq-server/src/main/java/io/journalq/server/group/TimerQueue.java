@@ -10,6 +10,8 @@ public final class TimerQueue {
     /** By how much the clock is ahead of the due times in the queue. */
     private long aheadMs;
 
+    private long nowMs;
+
     /** Scheduled work, which can be cancelled. */
     public final class Deadline implements Comparable<Deadline> {
         private final long dueMs;
@@ -56,8 +58,14 @@ public final class TimerQueue {
         aheadMs += stepMs;
     }
 
+    /** The time of the tick that runs. */
+    long nowMs() {
+        return nowMs;
+    }
+
     /** Runs all due work, and returns when the next work is due. */
-    public long run(long nowMs) {
+    public long run(long tickMs) {
+        nowMs = tickMs;
         while (!pending.isEmpty() && pending.first().dueMs <= nowMs - aheadMs) {
             Deadline due = pending.pollFirst();
             due.work.run();

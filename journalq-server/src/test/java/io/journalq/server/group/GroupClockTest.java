@@ -20,6 +20,7 @@ import io.netty.buffer.Unpooled;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -150,5 +151,29 @@ class GroupClockTest {
 
         assertThat(classicHeartbeat()).isEqualTo(ErrorCode.UNKNOWN_MEMBER_ID);
         assertThat(consumerHeartbeat(1)).isEqualTo(ErrorCode.UNKNOWN_MEMBER_ID);
+    }
+
+    @Test
+    void shouldLookForExpiredOffsetsOnceWhenTheClockIsSetForward() {
+        AtomicInteger looks = new AtomicInteger();
+        GroupMachine often = new GroupMachine(
+                new GroupLimits(100, 1, 100_000, 0, 20_000, Long.MAX_VALUE, 1_000),
+                ConsumerGroupLimits.DEFAULT,
+                GroupCount.UNLIMITED,
+                new GroupMemory(MemoryAccount.UNBOUNDED, MemoryAccount.UNBOUNDED),
+                records -> {},
+                ms -> {
+                    looks.incrementAndGet();
+                    return ms;
+                },
+                () -> "id");
+        often.onLoaded(nowMs);
+        often.onTopics(NO_TOPICS);
+        looks.set(0);
+
+        often.onClockStep(HOUR_MS);
+        often.onTick(nowMs + HOUR_MS + 1_000);
+
+        assertThat(looks).hasValue(1);
     }
 }

@@ -342,8 +342,8 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         private final PartitionHost partition;
         private final Replies replies = new Replies();
         private final LeaderConfirmation confirmation;
-        private final ClockSteps clock = new ClockSteps(loading.clock(), cycle.loop());
         private M machine;
+        private ClockSteps clock;
         private Loop.Timer tick;
         private long tickDueMs = CoordinatorMachine.NEVER;
         private long pausedUntilMs = NOT_PAUSED;
@@ -356,7 +356,9 @@ final class CoordinatorHost<M extends CoordinatorMachine> {
         void begin(M loaded) {
             machine = loaded;
             loading.listener().onLoaded(name.partition(), loaded);
-            long nowMs = loading.clock().millis();
+            // From now on: deadlines are set by this clock, even if it was set while the records were loaded.
+            clock = new ClockSteps(loading.clock(), cycle.loop());
+            long nowMs = clock.nowMs();
             loaded.onLoaded(nowMs);
             pausedUntilMs = pauseMs == 0 ? NOT_PAUSED : nowMs + pauseMs;
             scheduleTick(nowMs);

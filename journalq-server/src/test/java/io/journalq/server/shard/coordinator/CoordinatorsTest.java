@@ -98,6 +98,8 @@ class CoordinatorsTest {
     private int brokers = 1;
 
     private final AdjustableClock clock = new AdjustableClock();
+    private final AtomicInteger clockSteps = new AtomicInteger();
+    private boolean setWhileLoading;
 
     private EventLoops loops;
     private MetadataMachine metadata;
@@ -161,6 +163,9 @@ class CoordinatorsTest {
 
         Names(Outbox outbox) {
             this.outbox = outbox;
+            if (setWhileLoading) {
+                clock.offset = Duration.ofHours(1);
+            }
         }
 
         void put(long number, String name, Reply<String> reply) {
@@ -213,6 +218,7 @@ class CoordinatorsTest {
 
         @Override
         public void onClockStep(long stepMs) {
+            clockSteps.incrementAndGet();
             wakeAtMs += stepMs;
         }
     }
@@ -979,6 +985,20 @@ class CoordinatorsTest {
 
         // then
         assertThat(waiting.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isEqualTo("tick 1");
+    }
+
+    @Test
+    void shouldMoveNothingWhenTheClockWasSetBeforeTheMachineWasLoaded() throws Exception {
+        // given
+        setWhileLoading = true;
+
+        // when
+        start("eventual");
+
+        // then
+        run("key", (machine, nowMs, replies) -> {});
+        assertThat(clock.offset).isPositive();
+        assertThat(clockSteps).hasValue(0);
     }
 
     @Test
