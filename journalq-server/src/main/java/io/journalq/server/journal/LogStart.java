@@ -68,6 +68,10 @@ final class LogStart {
         int gone = Math.max(expired, countBefore());
         if (gone > 0) {
             dropOldest(gone);
+        } else if (flusher.keptStartOffset() < offset && !segments.isDeleting()) {
+            // It could not be stored before, because the disk was full, for example.
+            flusher.stateChanged();
+            segments.inBackground(writer::flushAndCheckpoint);
         }
         return gone;
     }

@@ -39,12 +39,12 @@ final class RemoteReplica {
         return fetchOffset;
     }
 
-    /** The first offset of its log, as it has told. */
+    /** The first offset of its log on its disk, as it has told. */
     long startOffset() {
         return startOffset;
     }
 
-    /** It tells the first offset of its log. */
+    /** It tells the first offset of its log on its disk. */
     void onStartOffset(long offset) {
         startOffset = offset;
     }

@@ -181,7 +181,7 @@ public final class ReplicaMachine {
         return longest == null ? NO_BROKER : longest.brokerId;
     }
 
-    /** Another replica has told the first offset of its log. */
+    /** Another replica has told the first offset of its log on its disk. */
     public void onStartOffset(int brokerId, long offset) {
         RemoteReplica other = leading == null ? null : leading.inSync().find(brokerId);
         if (other != null) {

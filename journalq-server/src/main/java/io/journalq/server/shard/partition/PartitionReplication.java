@@ -128,7 +128,7 @@ public final class PartitionReplication {
     /**
      * Another replica is about to fetch.
      *
-     * @param startOffset the first offset of its log
+     * @param startOffset the first offset of its log on its disk
      * @param fetcher identifies its fetch session
      */
     public void onFetcher(int replicaId, long startOffset, Object fetcher) {

@@ -544,7 +544,8 @@ class ReplicaFetcherTest {
         }
         assertThat(leader.last().maxWaitMs()).isEqualTo(500);
         store.setReplaceFails(false);
-        partition.host().journal().checkpoint();
+        partition.host().journal().applyRetention(0, 2);
+        partition.loop().run();
         respond();
         partition.loop().run();
 
