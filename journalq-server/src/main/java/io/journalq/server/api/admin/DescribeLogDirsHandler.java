@@ -17,8 +17,11 @@ import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.LogDirectories.Directory;
 import io.journalq.server.shard.LogDirectories.PartitionSize;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** DescribeLogDirs, versions 1 to 4: the disk space that partitions use, and the free space (KIP-827). */
@@ -42,19 +45,35 @@ public final class DescribeLogDirsHandler implements Handler<DescribeLogDirsRequ
         }
         DeferredResponse.when(directories.describe(), context, (described, failure) -> {
             DescribeLogDirsResponse response = new DescribeLogDirsResponse();
+            Map<String, Set<Integer>> wanted = wanted(request);
             return failure != null
                     ? response.setErrorCode(ErrorCode.KAFKA_STORAGE_ERROR.code())
                     : response.setResults(described.stream()
-                            .map(directory -> result(directory, request))
+                            .map(directory -> result(directory, wanted))
                             .toList());
         });
     }
 
-    private static DescribeLogDirsResult result(Directory directory, DescribeLogDirsRequest request) {
+    /** The wanted partitions by topic; null for all. There may be very many. */
+    private static Map<String, Set<Integer>> wanted(DescribeLogDirsRequest request) {
+        if (request.topics() == null) {
+            return null;
+        }
+        Map<String, Set<Integer>> wanted = new HashMap<>();
+        for (DescribableLogDirTopic topic : request.topics()) {
+            wanted.computeIfAbsent(topic.topic(), none -> new HashSet<>()).addAll(topic.partitions());
+        }
+        return wanted;
+    }
+
+    private static DescribeLogDirsResult result(Directory directory, Map<String, Set<Integer>> wanted) {
         Map<String, List<DescribeLogDirsPartition>> byTopic = new TreeMap<>();
         for (PartitionSize size : directory.partitions()) {
-            if (isWanted(size, request)) {
-                byTopic.computeIfAbsent(size.partition().topic(), topic -> new ArrayList<>())
+            String topicName = size.partition().topic();
+            if (wanted == null
+                    || wanted.getOrDefault(topicName, Set.of())
+                            .contains(size.partition().partition())) {
+                byTopic.computeIfAbsent(topicName, topic -> new ArrayList<>())
                         .add(new DescribeLogDirsPartition()
                                 .setPartitionIndex(size.partition().partition())
                                 .setPartitionSize(size.sizeBytes()));
@@ -68,18 +87,5 @@ public final class DescribeLogDirsHandler implements Handler<DescribeLogDirsRequ
                 .setTotalBytes(directory.totalBytes())
                 .setUsableBytes(directory.usableBytes())
                 .setTopics(topics);
-    }
-
-    private static boolean isWanted(PartitionSize size, DescribeLogDirsRequest request) {
-        if (request.topics() == null) {
-            return true;
-        }
-        for (DescribableLogDirTopic topic : request.topics()) {
-            if (topic.topic().equals(size.partition().topic())
-                    && topic.partitions().contains(size.partition().partition())) {
-                return true;
-            }
-        }
-        return false;
     }
 }

@@ -18,7 +18,10 @@ import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.security.Right;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
@@ -69,13 +72,18 @@ public final class ListPartitionReassignmentsHandler implements Handler<ListPart
         if (request.topics() == null) {
             all.forEach(topic -> add(topics, topic, null));
         } else {
+            // There may be very many numbers, and the client chooses them: not an immutable set, which finds some
+            // slowly.
+            Map<String, Set<Integer>> wanted = new LinkedHashMap<>();
             for (ListPartitionReassignmentsTopics asked : request.topics()) {
-                TopicImage topic = byName.apply(asked.name());
-                if (topic != null) {
-                    // They may be very many.
-                    add(topics, topic, Set.copyOf(asked.partitionIndexes()));
-                }
+                wanted.computeIfAbsent(asked.name(), none -> new HashSet<>()).addAll(asked.partitionIndexes());
             }
+            wanted.forEach((name, numbers) -> {
+                TopicImage topic = byName.apply(name);
+                if (topic != null) {
+                    add(topics, topic, numbers);
+                }
+            });
         }
         return new ListPartitionReassignmentsResponse().setTopics(topics);
     }

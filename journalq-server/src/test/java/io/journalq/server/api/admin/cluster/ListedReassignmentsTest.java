@@ -6,6 +6,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsRequest.ListPartitionReassignmentsTopics;
 import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse;
+import io.journalq.common.protocol.message.ListPartitionReassignmentsResponse.OngoingPartitionReassignment;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.metadata.partition.PartitionImage;
 import io.journalq.server.metadata.partition.Reassignment;
@@ -64,5 +65,22 @@ class ListedReassignmentsTest {
                 .singleElement()
                 .satisfies(moving -> assertThat(moving.partitionIndex()).isEqualTo(7)));
         assertThat(numbers.reads).isEqualTo(NUMBERS);
+    }
+
+    @Test
+    void shouldNameATopicOnceThatIsAskedForOften() {
+        ListPartitionReassignmentsTopics one =
+                new ListPartitionReassignmentsTopics().setName(topic.name()).setPartitionIndexes(List.of(1));
+        ListPartitionReassignmentsTopics other =
+                new ListPartitionReassignmentsTopics().setName(topic.name()).setPartitionIndexes(List.of(1, 2));
+        ListPartitionReassignmentsRequest request =
+                new ListPartitionReassignmentsRequest().setTopics(List.of(one, other, one));
+
+        ListPartitionReassignmentsResponse response =
+                ListPartitionReassignmentsHandler.list(request, List.of(topic), name -> topic);
+
+        assertThat(response.topics()).singleElement().satisfies(each -> assertThat(each.partitions())
+                .extracting(OngoingPartitionReassignment::partitionIndex)
+                .containsExactly(1, 2));
     }
 }
