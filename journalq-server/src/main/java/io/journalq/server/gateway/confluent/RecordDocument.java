@@ -32,6 +32,7 @@ final class RecordDocument {
     private static final int MAX_RECORDS = 100_000;
     private static final int MAX_HEADERS = 1_000;
     private static final int MAX_SHOWN_CHARS = 64;
+    private static final byte[] BOM = "\ufeff".getBytes(StandardCharsets.UTF_8);
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CHARSET_DETECTION)
             .streamReadConstraints(StreamReadConstraints.builder()
@@ -94,8 +95,8 @@ final class RecordDocument {
      *
      * @throws ProblemException if it is invalid
      */
-    static List<Sent> readV2(byte[] document, Format format) {
-        checkUtf8(document);
+    static List<Sent> readV2(byte[] sent, Format format) {
+        byte[] document = utf8(sent);
         List<Sent> records = new ArrayList<>();
         try (JsonParser parser = JSON.createParser(document)) {
             begin(parser);
@@ -124,11 +125,17 @@ final class RecordDocument {
         return records;
     }
 
-    /** Values are stored as they were sent, and the parser takes more than one form of a character. */
-    private static void checkUtf8(byte[] document) {
-        if (!ByteBufUtil.isText(Unpooled.wrappedBuffer(document), StandardCharsets.UTF_8)) {
+    /**
+     * A document without the mark that it can begin with. Values are stored as they were sent, and the parser takes more
+     * than one form of a character.
+     */
+    private static byte[] utf8(byte[] sent) {
+        if (!ByteBufUtil.isText(Unpooled.wrappedBuffer(sent), StandardCharsets.UTF_8)) {
             throw invalid("it is not UTF-8");
         }
+        return Arrays.equals(sent, 0, Math.min(BOM.length, sent.length), BOM, 0, BOM.length)
+                ? Arrays.copyOfRange(sent, BOM.length, sent.length)
+                : sent;
     }
 
     private static Sent recordV2(JsonParser parser, byte[] document, Format format) throws IOException {
@@ -156,8 +163,8 @@ final class RecordDocument {
      *
      * @throws ProblemException if it is invalid
      */
-    static Sent readV3(byte[] document) {
-        checkUtf8(document);
+    static Sent readV3(byte[] sent) {
+        byte[] document = utf8(sent);
         try (JsonParser parser = JSON.createParser(document)) {
             begin(parser);
             Integer partition = null;
