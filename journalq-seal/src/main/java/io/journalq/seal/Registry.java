@@ -50,6 +50,9 @@ public final class Registry {
     /** The most digits of a version or an offset. */
     private static final int NUMBER_DIGITS = 19;
 
+    /** Most bytes of the batch around the record, which the limits of a producer and of a topic include. */
+    private static final int BATCH_BYTES = 128;
+
     private final long version;
     private final String realm;
     private final SortedMap<String, Sender> senders;
@@ -308,30 +311,42 @@ public final class Registry {
     }
 
     /**
-     * The record that contains this version, which follows another one. It has room to revoke each sender: no
-     * registry may be too full for that.
+     * The record that contains this version, which follows another one. It has room to revoke each sender and to
+     * replace the key of each role: no registry may be too full for that.
      *
      * @throws IllegalArgumentException if it has no room, unless the version before it already needs as much
      */
     byte[] signAfter(Registry before, RawKeyPair root) {
         byte[] value = sign(root);
-        int neededBytes = value.length + revocationBytes();
-        if (neededBytes > MAX_SIZE_BYTES && neededBytes > before.sign(root).length + before.revocationBytes()) {
+        int neededBytes = value.length + growthBytes();
+        if (neededBytes > MAX_SIZE_BYTES && neededBytes > before.sign(root).length + before.growthBytes()) {
             throw new IllegalArgumentException("the registry would have " + value.length + " bytes, and "
-                    + revocationBytes() + " more if all senders are revoked, and clients accept " + MAX_SIZE_BYTES
+                    + growthBytes() + " more if all senders are revoked, and clients accept " + MAX_SIZE_BYTES
                     + "; name fewer topics for each sender, or use another realm for a part of them");
         }
         return value;
     }
 
-    /** By how much the revocation of all senders makes the record larger. */
-    private int revocationBytes() {
+    /**
+     * By how much the revocation of all senders and new keys of all roles make the record larger, with what is around it
+     * in a topic.
+     */
+    private int growthBytes() {
         long left = senders.values().stream()
                 .filter(sender -> sender.revokedFrom < 0)
                 .count();
+        int generations = roles.values().stream()
+                .mapToInt(role -> NUMBER_DIGITS - digits(role.generation))
+                .sum();
         return Math.toIntExact(left * (REVOKED.length() + NUMBER_DIGITS))
                 + NUMBER_DIGITS
-                - Long.toString(version).length();
+                - digits(version)
+                + generations
+                + BATCH_BYTES;
+    }
+
+    private static int digits(long number) {
+        return Long.toString(number).length();
     }
 
     /** A record that contains a text, whether or not it is a registry. */

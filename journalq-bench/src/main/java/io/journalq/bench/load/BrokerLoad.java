@@ -39,6 +39,7 @@ public final class BrokerLoad {
 
     private static final int READ_BUFFER_BYTES = 64 * 1024;
     private static final long SELECT_TIMEOUT_MS = 100;
+    private static final Duration AFTER_METRICS = Duration.ofMillis(200);
     /** Size of a partition without an error in a response. */
     private static final int PARTITION_BYTES = Integer.BYTES + Short.BYTES + 3 * Long.BYTES + 3;
 
@@ -80,12 +81,13 @@ public final class BrokerLoad {
      * The result of a run.
      *
      * @param requests requests that received a response
+     * @param seconds duration of the measured interval
      * @param latency time from the write of a request until its response was read
      */
-    public record Result(long requests, Latency latency, ResourceUse use) {
+    public record Result(long requests, double seconds, Latency latency, ResourceUse use) {
         /** Requests per second that received a response. */
         public double requestsPerSecond() {
-            return requests / use.seconds();
+            return requests / seconds;
         }
 
         /** The broker's processor time per request, user and system. */
@@ -108,16 +110,20 @@ public final class BrokerLoad {
                     open.add(new Connection(selector, i));
                 }
                 turn(selector, warmup);
+                ResourceUse.Meter meter = ResourceUse.start(brokerPid, metricsAddress);
+                // The meter has read the metrics of brokers that have them. What was in flight then does not count.
+                turn(selector, AFTER_METRICS);
                 measuring = true;
                 long before = responses;
-                ResourceUse.Meter meter = ResourceUse.start(brokerPid, metricsAddress);
+                long startNs = System.nanoTime();
                 turn(selector, duration);
-                ResourceUse use = meter.stop();
+                double seconds = (System.nanoTime() - startNs) / 1e9;
                 long completed = responses - before;
+                ResourceUse use = meter.stop();
                 if (completed == 0) {
                     throw new BenchException("the broker responded to no request", "check the broker's log");
                 }
-                return new Result(completed, Latency.of(Latency.SERVICE_TIME, latencies), use);
+                return new Result(completed, seconds, Latency.of(Latency.SERVICE_TIME, latencies), use);
             } finally {
                 for (Connection connection : open) {
                     connection.socket.close();

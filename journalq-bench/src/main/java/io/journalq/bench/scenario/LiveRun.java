@@ -55,12 +55,13 @@ final class LiveRun {
                 Writer out = Files.newBufferedWriter(results.file("samples.csv"))) {
             out.write(LiveSample.HEADER);
             traffic.warmUp(warmup);
-            traffic.takeEndToEnd();
-            traffic.takeAcknowledged();
             List<BrokerSampler> samplers =
                     nodes.stream().map(BrokerSampler::new).toList();
             nodes.forEach(node -> ProcessUsage.forgetMaximum(node.pid()));
+            // The meter reads the metrics of brokers that have them. The traffic of that time does not count.
             ResourceUse.Meter meter = ResourceUse.start(nodes);
+            traffic.takeEndToEnd();
+            traffic.takeAcknowledged();
             Traffic.Counts before = traffic.counts();
             long startNs = System.nanoTime();
             watch(traffic, startNs, duration, interval, samplers, out);

@@ -110,7 +110,8 @@ final class TransferRun {
             join(senders);
             awaitQuiet();
             running = false;
-            receiver.join();
+            // After a failure, the library of a peer may wait in its own code.
+            receiver.join(firstError.get() == null ? 0 : CLOSE_MS);
         } catch (IOException e) {
             throw new BenchException(
                     "cannot write " + receivedFile, "use --results with a directory that has free space", e);

@@ -4,6 +4,7 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.CommandGroup;
 import io.journalq.cli.shell.ExitCode;
 import io.journalq.cli.shell.Passwords;
+import io.journalq.cli.shell.Terminal;
 import io.journalq.common.sasl.ScramCredential;
 import io.journalq.server.broker.OfflineUsers;
 import java.io.IOException;
@@ -118,8 +119,11 @@ public final class UsersCommand extends CommandGroup {
                         .map(ScramCredential::toString)
                         .collect(Collectors.joining(", "));
                 terminal()
-                        .printLine((result.existed() ? "changed the password of user " : "added user ") + result.user()
-                                + ": " + mechanisms);
+                        .printLine(
+                                Terminal.printable((result.existed() ? "changed the password of user " : "added user ")
+                                        + result.user()
+                                        + ": "
+                                        + mechanisms));
             }
             if (failed > 0) {
                 throw new CommandFailure(failed + " of " + results.size()

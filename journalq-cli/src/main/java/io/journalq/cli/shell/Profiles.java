@@ -110,7 +110,11 @@ public final class Profiles {
         Path beside = file.resolveSibling(file.getFileName() + ".lock");
         TURNS.lock();
         try (FileChannel channel = FileChannel.open(beside, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
-            channel.lock(); // Closing the channel ends it.
+            try {
+                channel.lock(); // Closing the channel ends it.
+            } catch (IOException noLocks) {
+                // Some network file systems have none. Commands that run at once are rare.
+            }
             return change.make(all());
         } finally {
             TURNS.unlock();

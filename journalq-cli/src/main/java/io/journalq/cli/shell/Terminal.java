@@ -169,7 +169,7 @@ public final class Terminal {
     /** Replaces the progress line. It is shown only on a terminal. */
     public synchronized void showProgress(String text) {
         if (showsProgress) {
-            err.print(CLEAR_LINE + text);
+            err.print(CLEAR_LINE + printable(text));
             err.flush();
             progressShown = true;
         }

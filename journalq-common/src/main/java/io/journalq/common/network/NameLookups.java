@@ -17,6 +17,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -116,6 +117,9 @@ public final class NameLookups {
                 complete(found, host, lookup);
                 running.remove(host, found);
             });
+        } catch (RejectedExecutionException tooMany) {
+            running.remove(host, found);
+            found.completeExceptionally(new UnknownHostException(host + ": too many names are looked up at a time"));
         } catch (RuntimeException | Error noThread) {
             running.remove(host, found);
             found.completeExceptionally(noThread);

@@ -93,7 +93,7 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
                 start(found.get(i));
             }
             running = true;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             stop();
             throw e;
         }

@@ -18,10 +18,10 @@ public final class ClientCore implements AutoCloseable {
      * @param listener is notified on the event loop
      */
     public ClientCore(ClientConfig config, Cluster.Listener listener) {
-        this.cluster = new Cluster(config, loop.eventLoop(), listener);
-        this.calls = new BlockingCalls(cluster);
         boolean started = false;
         try {
+            this.cluster = new Cluster(config, loop.eventLoop(), listener);
+            this.calls = new BlockingCalls(cluster);
             cluster.start();
             started = true;
         } finally {
