@@ -19,7 +19,7 @@ final class MetadataSizes {
     private static final int TOPIC_BYTES = 150;
 
     /** An idle partition: its image, its host and its log. */
-    private static final int PARTITION_BYTES = 2_300;
+    private static final int PARTITION_BYTES = 2_350;
 
     /** A name or value with one byte for each character, with its object and its entry in a map. */
     private static final int ENTRY_BYTES = 150;
