@@ -321,7 +321,7 @@ public final class Consumer implements AutoCloseable {
     public Map<TopicPartition, Long> beginningOffsets(Collection<TopicPartition> partitions) {
         return access.call(
                 "beginningOffsets",
-                () -> onlyOffsets(fetcher.offsets(noNulls(partitions, "partitions"), OffsetSpec.earliest())));
+                () -> onlyOffsets(fetcher.lookup().offsets(noNulls(partitions, "partitions"), OffsetSpec.earliest())));
     }
 
     /**
@@ -331,7 +331,7 @@ public final class Consumer implements AutoCloseable {
     public Map<TopicPartition, Long> endOffsets(Collection<TopicPartition> partitions) {
         return access.call(
                 "endOffsets",
-                () -> onlyOffsets(fetcher.offsets(noNulls(partitions, "partitions"), OffsetSpec.latest())));
+                () -> onlyOffsets(fetcher.lookup().offsets(noNulls(partitions, "partitions"), OffsetSpec.latest())));
     }
 
     /**
@@ -343,7 +343,7 @@ public final class Consumer implements AutoCloseable {
     public Map<TopicPartition, OffsetAndTimestamp> offsetsForTimes(Map<TopicPartition, Long> timestampsMs) {
         return access.call("offsetsForTimes", () -> {
             Map<TopicPartition, OffsetAndTimestamp> found = new LinkedHashMap<>();
-            fetcher.offsets(noNulls(timestampsMs, "timestampsMs")).forEach((partition, offset) -> {
+            fetcher.lookup().offsets(noNulls(timestampsMs, "timestampsMs")).forEach((partition, offset) -> {
                 if (offset.found()) {
                     found.put(partition, new OffsetAndTimestamp(offset.offset(), offset.timestampMs()));
                 }

@@ -1,6 +1,5 @@
 package io.journalq.client.internal.fetch;
 
-import io.journalq.client.admin.ListedOffset;
 import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.error.CorruptBatchException;
 import io.journalq.client.error.JournalQException;
@@ -273,45 +272,15 @@ public final class Fetcher implements AutoCloseable {
         });
     }
 
-    /**
-     * Sets positions to the offsets that {@code spec} selects, or to the end of partitions in which it selects none.
-     */
+    /** Sets positions, see {@link OffsetLookup#positions}. */
     public void seek(Collection<TopicPartition> partitions, OffsetSpec spec) {
-        seek(find(partitions, spec));
-    }
-
-    private Map<TopicPartition, Long> find(Collection<TopicPartition> partitions, OffsetSpec spec) {
         partitions.forEach(this::assigned);
-        Map<TopicPartition, ListedOffset> found = new LinkedHashMap<>(offsets(partitions, spec));
-        List<TopicPartition> missing = new ArrayList<>(partitions);
-        missing.removeIf(partition -> found.get(partition).found());
-        found.putAll(offsets(missing, OffsetSpec.latest()));
-        // A record that was appended after the first lookup must not be skipped.
-        offsets(missing, spec).forEach((partition, offset) -> {
-            if (offset.found()) {
-                found.put(partition, offset);
-            }
-        });
-        Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
-        found.forEach((partition, offset) -> offsets.put(partition, offset.offset()));
-        return offsets;
+        seek(lookup.positions(partitions, spec));
     }
 
     /** Returns the position of a partition, or a negative number if it has none. */
     public long position(TopicPartition partition) {
         return assigned(partition).offset;
-    }
-
-    /** Looks up one offset of each partition. */
-    public Map<TopicPartition, ListedOffset> offsets(Collection<TopicPartition> partitions, OffsetSpec spec) {
-        Map<TopicPartition, Long> timestampsMs = new LinkedHashMap<>();
-        partitions.forEach(partition -> timestampsMs.put(partition, spec.timestampMs()));
-        return offsets(timestampsMs);
-    }
-
-    /** Looks up an offset by time in each partition. */
-    public Map<TopicPartition, ListedOffset> offsets(Map<TopicPartition, Long> timestampsMs) {
-        return timestampsMs.isEmpty() ? Map.of() : lookup.offsets(timestampsMs);
     }
 
     /** Begins a poll and invalidates the records of the previous one. Throws a pending error. */
@@ -333,6 +302,11 @@ public final class Fetcher implements AutoCloseable {
     /** Where the thread of the consumer waits. */
     public Parking parking() {
         return parking;
+    }
+
+    /** Looks up offsets as this consumer sees them. */
+    public OffsetLookup lookup() {
+        return lookup;
     }
 
     /** The connections and their event loop. */
@@ -471,7 +445,7 @@ public final class Fetcher implements AutoCloseable {
         }
         OffsetSpec spec = configuredStart("offset " + part.offset() + " of " + part.id()
                 + " does not exist; seek to one between beginningOffsets and endOffsets, or set startAt");
-        moveTo(find(List.of(part.id()), spec));
+        moveTo(lookup.positions(List.of(part.id()), spec));
     }
 
     /**

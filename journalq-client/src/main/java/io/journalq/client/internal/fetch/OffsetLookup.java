@@ -1,6 +1,7 @@
 package io.journalq.client.internal.fetch;
 
 import io.journalq.client.admin.ListedOffset;
+import io.journalq.client.admin.OffsetSpec;
 import io.journalq.client.error.ConnectionFailedException;
 import io.journalq.client.error.JournalQException;
 import io.journalq.client.error.UnsupportedByBrokerException;
@@ -14,6 +15,7 @@ import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.ListOffsetsResponse;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -51,6 +53,30 @@ public final class OffsetLookup {
         this.cluster = cluster;
         this.calls = calls;
         this.isolationLevel = isolationLevel;
+    }
+
+    /** Looks up the offset of each partition that {@code spec} selects, or the end of those in which it selects none. */
+    Map<TopicPartition, Long> positions(Collection<TopicPartition> partitions, OffsetSpec spec) {
+        Map<TopicPartition, ListedOffset> found = offsets(partitions, spec);
+        List<TopicPartition> missing = new ArrayList<>(partitions);
+        missing.removeIf(partition -> found.get(partition).found());
+        found.putAll(offsets(missing, OffsetSpec.latest()));
+        // A record that was appended after the first lookup must not be skipped.
+        offsets(missing, spec).forEach((partition, offset) -> {
+            if (offset.found()) {
+                found.put(partition, offset);
+            }
+        });
+        Map<TopicPartition, Long> positions = new LinkedHashMap<>();
+        found.forEach((partition, offset) -> positions.put(partition, offset.offset()));
+        return positions;
+    }
+
+    /** Looks up one offset of each partition, see {@link #offsets(Map)}. */
+    public Map<TopicPartition, ListedOffset> offsets(Collection<TopicPartition> partitions, OffsetSpec spec) {
+        Map<TopicPartition, Long> timestampsMs = new LinkedHashMap<>();
+        partitions.forEach(partition -> timestampsMs.put(partition, spec.timestampMs()));
+        return offsets(timestampsMs);
     }
 
     /**
