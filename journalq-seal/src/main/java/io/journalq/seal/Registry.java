@@ -328,8 +328,8 @@ public final class Registry {
     }
 
     /**
-     * By how much the revocation of all senders and new keys of all roles make the record larger, with what is around it
-     * in a topic.
+     * By how much the revocation of all senders and new keys of all roles make the record larger, with what is around
+     * it in a topic.
      */
     private int growthBytes() {
         long left = senders.values().stream()

@@ -55,7 +55,7 @@ public final class OffsetLookup {
         this.isolationLevel = isolationLevel;
     }
 
-    /** Looks up the offset of each partition that {@code spec} selects, or the end of those in which it selects none. */
+    /** Looks up the offset that {@code spec} selects in each partition, or the end if it selects none. */
     Map<TopicPartition, Long> positions(Collection<TopicPartition> partitions, OffsetSpec spec) {
         Map<TopicPartition, ListedOffset> found = offsets(partitions, spec);
         List<TopicPartition> missing = new ArrayList<>(partitions);

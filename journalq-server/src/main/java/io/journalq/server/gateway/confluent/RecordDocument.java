@@ -126,8 +126,8 @@ final class RecordDocument {
     }
 
     /**
-     * A document without the mark that it can begin with. Values are stored as they were sent, and the parser takes more
-     * than one form of a character.
+     * A document without the mark that it can begin with. Values are stored as they were sent, and the parser takes
+     * more than one form of a character.
      */
     private static byte[] utf8(byte[] sent) {
         if (!ByteBufUtil.isText(Unpooled.wrappedBuffer(sent), StandardCharsets.UTF_8)) {

@@ -210,7 +210,7 @@ public final class JournalSearch implements AutoCloseable {
         });
     }
 
-    /** Of the readable records of a batch after {@code knownMs}, the first with the largest timestamp; null for none. */
+    /** The first readable record of a batch with the largest timestamp after {@code knownMs}; null for none. */
     private TimestampOffset newestRecord(Segment segment, BatchScanner scanner, long knownMs) throws IOException {
         return read(segment, scanner, reader -> {
             TimestampOffset newest = null;
