@@ -104,8 +104,11 @@ public final class LeaderRole implements ReplicaRole {
     }
 
     /** See {@link ReplicaMachine#observe}. */
-    void observe(long acknowledgedOffset, long maxAgeMs, long nowMs) {
+    void observe(long acknowledgedOffset, long endOffset, long maxAgeMs, long nowMs) {
         alone.observe(acknowledgedOffset, maxAgeMs, nowMs);
+        for (RemoteReplica other : inSync.others()) {
+            other.observe(endOffset, nowMs);
+        }
     }
 
     /** See {@link ReplicaMachine#isBehindAcknowledgements}. */

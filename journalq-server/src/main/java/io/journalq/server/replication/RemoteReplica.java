@@ -103,6 +103,13 @@ final class RemoteReplica {
         endAtLastFetch = endOffset;
     }
 
+    /** Called regularly. While nothing is written, its fetches are parked and do not arrive at {@link #onFetch}. */
+    void observe(long endOffset, long nowMs) {
+        if (fetchOffset >= endOffset && !forgotten) {
+            caughtUpMs = nowMs;
+        }
+    }
+
     /** Whether it has not had everything for longer than {@code maxLagMs}. */
     boolean isLagging(long endOffset, long nowMs, long maxLagMs) {
         return fetchOffset < endOffset && nowMs - caughtUpMs > maxLagMs;

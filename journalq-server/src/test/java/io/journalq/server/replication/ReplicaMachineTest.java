@@ -551,6 +551,42 @@ class ReplicaMachineTest {
         assertThat(replica.highWatermark()).isEqualTo(12);
     }
 
+    /** While nothing is written, fetches are parked. */
+    @Test
+    void shouldNotCountTheTimeInWhichNothingWasWrittenAsLag() {
+        // given a replica that has everything
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2), 2, 0);
+        replica.onFetch(2, BROKER_EPOCH, 10, 0);
+        long writtenMs = 60 * MAX_LAG_MS;
+        replica.observe(10, MAX_LONE_MS, writtenMs);
+
+        // when
+        replica.onWritten(12);
+
+        // then
+        assertThat(propose(replica, writtenMs + MAX_LAG_MS)).isNull();
+        assertThat(members(propose(replica, writtenMs + MAX_LAG_MS + 1))).containsExactly(1);
+    }
+
+    @Test
+    void shouldLetAReplicaThatFetchesNoMoreLeaveWhenItIsBehind() {
+        // given a replica that has everything, and does not fetch
+        Object fetcher = new Object();
+        ReplicaMachine replica = new ReplicaMachine(10, 10);
+        replica.lead(SELF, set(0, 1, 2), 2, 0);
+        replica.onFetcher(2, fetcher);
+        replica.onFetch(2, BROKER_EPOCH, 10, 0);
+        replica.onForgotten(2, fetcher);
+        replica.observe(10, MAX_LONE_MS, 2 * MAX_LAG_MS);
+
+        // when
+        replica.onWritten(12);
+
+        // then
+        assertThat(members(propose(replica, 2 * MAX_LAG_MS))).containsExactly(1);
+    }
+
     @Test // seed 601682 of 3 brokers
     void shouldNotLetALaggingReplicaJoinAgainBeforeItHasCaughtUp() {
         // given a replica that has left, while the high watermark rests because too few are left
