@@ -1,14 +1,17 @@
 package io.journalq.chaos.load;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 
 /** Runs producers and consumers, each on a thread of its own, until it is closed. */
 public final class ClientThreads implements AutoCloseable {
     private static final long END_LIMIT_MS = TimeUnit.MINUTES.toMillis(11);
+    private static final int LONGEST_STACK = 16;
 
     private final Ledger ledger;
     private final String servers;
@@ -111,8 +114,13 @@ public final class ClientThreads implements AutoCloseable {
         try {
             for (Thread thread : threads) {
                 thread.join(END_LIMIT_MS);
+                StackTraceElement[] stack = thread.getStackTrace();
                 if (thread.isAlive()) {
-                    ledger.report(thread.getName() + " does not end within " + END_LIMIT_MS + " ms");
+                    ledger.report(thread.getName() + " does not end within " + END_LIMIT_MS + " ms: "
+                            + Arrays.stream(stack)
+                                    .limit(LONGEST_STACK)
+                                    .map(StackTraceElement::toString)
+                                    .collect(Collectors.joining(" < ")));
                 }
             }
         } catch (InterruptedException interrupted) {
