@@ -68,7 +68,9 @@ final class LogStart {
         int gone = Math.max(expired, countBefore());
         if (gone > 0) {
             dropOldest(gone);
-        } else if (flusher.keptStartOffset() < offset && !segments.isDeleting()) {
+        } else if (segments.isDeleting()) {
+            segments.retryDeletions();
+        } else if (flusher.keptStartOffset() < offset) {
             // It could not be stored before, because the disk was full, for example.
             flusher.stateChanged();
             segments.inBackground(writer::flushAndCheckpoint);

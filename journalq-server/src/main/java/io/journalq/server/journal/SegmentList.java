@@ -35,6 +35,9 @@ final class SegmentList {
     /** Deletions in progress, oldest first. Null until segments are deleted for the first time. */
     private volatile Queue<Deletion> deletions;
 
+    /** Whether the last run of the deletions has not completed them. */
+    private volatile boolean deletionFailed;
+
     private volatile Segment[] segments;
     private volatile long deleteDelayMs;
 
@@ -129,8 +132,8 @@ final class SegmentList {
     /**
      * Removes the oldest {@code count} segments, but not all, from the list, and deletes their files later. The files
      * are deleted only after the checkpoint stores where the log begins and ends without them. Otherwise a power loss
-     * could take this information together with the files. A deletion that fails is completed by the next deletion or
-     * the next start.
+     * could take this information together with the files. A deletion that fails is completed by
+     * {@link #retryDeletions}, the next deletion, or the next start.
      *
      * @param after runs once no crash can bring the segments back
      */
@@ -146,6 +149,13 @@ final class SegmentList {
         deletions.add(deletion);
         if (!inBackground(this::deleteDropped)) {
             deletion.release();
+        }
+    }
+
+    /** Completes the deletions if the last one has failed, such as while too many files were open. */
+    void retryDeletions() {
+        if (deletionFailed) {
+            inBackground(this::deleteDropped);
         }
     }
 
@@ -170,12 +180,13 @@ final class SegmentList {
      */
     private void deleteDropped() {
         synchronized (this) {
+            deletionFailed = true; // Also after an error, such as too little direct memory.
             for (Deletion oldest = deletions.peek(); oldest != null; oldest = deletions.peek()) {
                 try {
                     oldest.renameSegments();
                 } catch (IOException failure) {
                     LOG.error(
-                            "{}: keeping deleted segments until the next deletion or start: {}",
+                            "{}: keeping deleted segments until the next check of retention: {}",
                             directory,
                             failure.toString());
                     return;
@@ -190,6 +201,7 @@ final class SegmentList {
                     deleteLater(() -> dropped.forEach(this::deleteRenamed));
                 }
             }
+            deletionFailed = false;
         }
     }
 

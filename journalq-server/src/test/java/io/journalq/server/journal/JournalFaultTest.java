@@ -76,6 +76,28 @@ class JournalFaultTest {
     }
 
     @Test
+    void shouldCompleteADeletionThatHasFailedAtTheNextCheckOfRetention() throws IOException {
+        JournalConfig small = JournalConfig.DEFAULT.withSegmentSizeBytes(1);
+        Journal journal = Journal.open(store, DIRECTORY, small, Runnable::run);
+        append(journal, 3, 1, 50);
+        journal.flush();
+
+        // when nothing can be deleted for a while
+        store.setReplaceFails(true);
+        store.directoryOpensFail = true;
+        journal.deleteRecordsBefore(2);
+        assertThat(journal.applyRetention(0, 3)).isZero();
+        assertThat(memory.list(DIRECTORY)).filteredOn(Segment::isLog).hasSize(3);
+        store.setReplaceFails(false);
+        store.directoryOpensFail = false;
+
+        // then it is not too late
+        assertThat(journal.applyRetention(0, 3)).isZero();
+        assertThat(memory.list(DIRECTORY)).filteredOn(Segment::isLog).hasSize(1);
+        assertThat(journal.keptStartOffset()).isEqualTo(2);
+    }
+
+    @Test
     void shouldBeginTheEpochAtTheEndThatRemainsWhenItsFirstWriteFails() throws IOException {
         // given a batch of epoch 1 that is acknowledged, one that is not, and one of the epoch that began behind them
         Journal journal = open();
