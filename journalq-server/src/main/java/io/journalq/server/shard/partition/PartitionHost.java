@@ -396,6 +396,9 @@ public final class PartitionHost {
         writer.writeStaged();
         if (journal.applyRetention(retentionNowMs, readable.highWatermark()) > 0) {
             readable.wakeAll();
+            if (replication != null) {
+                replication.onExpired();
+            }
         }
         journal.releaseIdleFiles();
         producers.snapshotIfRolled();

@@ -127,14 +127,32 @@ final class ReplicaFetcher {
         lookSoon();
     }
 
+    /**
+     * The oldest records of a partition have expired here, perhaps not at the leader yet. The next requests tell it, so
+     * that it sends no consumers here that want to read them.
+     */
+    void onExpired(PartitionHost host) {
+        FetchedPartition known = find(host);
+        if (known != null) {
+            due.add(known);
+        }
+    }
+
+    /** Null if it is not fetched. */
+    private FetchedPartition find(PartitionHost host) {
+        FetchedPartition known = partitions
+                .getOrDefault(host.topicId(), Map.of())
+                .get(host.name().partition());
+        return known == null || known.host() != host ? null : known;
+    }
+
     /** Fetches a partition no more. */
     void remove(PartitionHost host) {
-        Map<Integer, FetchedPartition> ofTopic = partitions.get(host.topicId());
-        FetchedPartition known =
-                ofTopic == null ? null : ofTopic.get(host.name().partition());
-        if (known == null || known.host() != host) {
+        FetchedPartition known = find(host);
+        if (known == null) {
             return;
         }
+        Map<Integer, FetchedPartition> ofTopic = partitions.get(host.topicId());
         ofTopic.remove(host.name().partition());
         due.remove(known);
         leftOut.remove(known);

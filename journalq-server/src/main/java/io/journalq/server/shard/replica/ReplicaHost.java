@@ -82,6 +82,7 @@ public final class ReplicaHost {
         if (now != null) {
             fetcherOf.put(host, now);
             host.replication().setLeadingListener(() -> onReplicas(host));
+            host.replication().setExpiryListener(() -> now.onExpired(host));
             now.add(host);
         }
         if (host.replica().isLeader() && host.isReplicated()) {
