@@ -126,6 +126,31 @@ class DamagedCopyTest {
     }
 
     @Test
+    void shouldKeepWhatIsBehindAFlippedBitInAnOffsetAfterAPowerLossWhenItLooksTorn() throws IOException {
+        // given an offset that is less than the one before it if some of its bits are flipped
+        written(0, 0);
+        ByteBuf first = TestBatches.batch(990, 1, 1_000);
+        RecordBatch.setLeaderEpoch(first, 0, EPOCH);
+        byte[] whole = ByteBufUtil.getBytes(Unpooled.wrappedBuffer(first, batch(1_000, 0), batch(1_002, 0)));
+
+        for (int bit = 0; bit < Long.SIZE; bit++) {
+            int at = first.readableBytes() + RecordBatch.BASE_OFFSET + bit / Byte.SIZE;
+
+            assertThat(found(flipped(whole, at, bit % Byte.SIZE)))
+                    .as("byte %d, bit %d", bit / Byte.SIZE, bit % Byte.SIZE)
+                    .contains(0L, 1_002L);
+        }
+    }
+
+    @Test
+    void shouldEndAtABatchWithoutItsFirstBytesAfterAPowerLoss() throws IOException {
+        byte[] torn = written('v', 0, 994, 1_000, 1_002);
+        Arrays.fill(torn, 2 * batchBytes(), 2 * batchBytes() + Long.BYTES, (byte) 0);
+
+        assertThat(found(torn)).containsExactly(0L, 994L);
+    }
+
+    @Test
     void shouldNotServeTheValueOfATornBatchWhenItLiesBehindAGap() throws IOException {
         processIsKilled();
         for (long embedded : new long[] {100, 1_100}) {

@@ -143,24 +143,26 @@ public final class SegmentRecovery {
 
     private boolean isBeforeNext() throws IOException {
         BatchScanner behind = behind();
-        return behind.next()
+        // A batch behind this one whose offset would not even fit here is damaged itself.
+        return (behind.next() && behind.baseOffset() >= nextOffset)
                 ? scanner.nextOffset() <= behind.baseOffset()
                 : place == Position.SYNCED || (rules.mayEndBehindGap() && isBeforeNextHealthy());
     }
 
     /**
      * Whether the next batch with a matching CRC begins at or behind the end of the current one. If not, the current
-     * one was written to the wrong position.
+     * one was written to the wrong position. Batches with offsets that have been before are damaged.
      */
     private boolean isBeforeNextHealthy() throws IOException {
         int at = scanner.position() + scanner.sizeBytes();
         BatchScanner behind = new BatchScanner(segment.file(), at, fileBytes, CANDIDATE_CHUNK_BYTES);
         while (at < fileBytes) {
             behind.skipTo(at);
-            if (behind.next() && behind.crcMatches()) {
+            boolean isBatch = behind.next() && behind.crcMatches();
+            if (isBatch && behind.baseOffset() >= nextOffset) {
                 return scanner.nextOffset() <= behind.baseOffset();
             }
-            at = behind.nextCandidate(at + 1);
+            at = isBatch ? at + behind.sizeBytes() : behind.nextCandidate(at + 1);
         }
         return true;
     }
@@ -253,9 +255,21 @@ public final class SegmentRecovery {
                 || isWholeBefore(scanner.position(), bad, damaged);
     }
 
-    /** The offset that a batch should have: the next one, or its own if that can lie behind a gap. */
+    /**
+     * The offset that a batch should have: the next one, or its own if that can lie behind a gap. If its own is too
+     * small, it can be one that differs in one bit, but not if it was not written.
+     */
     private long offsetAt(ByteBuf header, long next) {
-        return rules.mayEndBehindGap() ? Math.max(next, RecordBatch.baseOffset(header, 0)) : next;
+        long own = RecordBatch.baseOffset(header, 0);
+        if (!rules.mayEndBehindGap() || own == 0) {
+            return next;
+        }
+        for (int bit = 0; own < next && bit < Long.SIZE; bit++) {
+            if ((own ^ (1L << bit)) >= next) {
+                return own ^ (1L << bit);
+            }
+        }
+        return Math.max(next, own);
     }
 
     /** Whether a batch is whole, and ends before a candidate, if one bit of its length is flipped. */
