@@ -334,6 +334,41 @@ class GatewayConsumersTest {
         }
     }
 
+    /** The coordinator takes its time with a commit, and meanwhile gives the member more than there is memory for. */
+    @Test
+    void shouldRespondToACommitWhenTheInstanceHasToLeaveItsGroup(@TempDir Path data) throws Exception {
+        try (TestBroker other = started(data, "memory.connections.max.bytes", "70000");
+                Admin admin = other.admin()) {
+            // given
+            other.createTopic(topic, 1, Map.of());
+            append(other, topic, 0, "0");
+            GatewayClient client = new GatewayClient(other.gatewayPort());
+            Consumer consumer = new Consumer(
+                    client, group, "c", "json", ",\"auto.offset.reset\":\"earliest\",\"auto.commit.enable\":\"false\"");
+            assertThat(consumer.subscribe(topic).values(1)).containsExactly("0");
+            other.handlers()
+                    .replace(ApiKey.OFFSET_COMMIT, before -> new LoadingCommits(before, new AtomicBoolean(true)));
+
+            // when
+            CompletableFuture<HttpResponse<String>> commit = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return consumer.post("/offsets", "");
+                } catch (Exception failure) {
+                    throw new AssertionError(failure);
+                }
+            });
+            admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(100)))
+                    .all()
+                    .get(20, TimeUnit.SECONDS);
+
+            // then
+            HttpResponse<String> refused = commit.get(40, TimeUnit.SECONDS);
+            assertError(refused, 503, 50_003);
+            assertThat(refused.body()).contains("memory.connections.max.bytes");
+            assertError(consumer.records("?timeout=0"), 503, 50_003);
+        }
+    }
+
     /** The leader of the partition takes its time to say where the log ends. */
     @Test
     void shouldReadFromThePositionThatTheClientChoosesWhenTheEndIsFoundLater(@TempDir Path data) throws Exception {

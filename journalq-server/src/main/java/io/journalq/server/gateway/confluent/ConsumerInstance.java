@@ -318,7 +318,7 @@ final class ConsumerInstance {
     /** Leaves the group, and reads nothing any more. */
     private void stop(Problem problem) {
         failure = problem;
-        seat.close();
+        seat.close(problem);
         seat = newSeat();
         topics = Set.of();
         pattern = null;

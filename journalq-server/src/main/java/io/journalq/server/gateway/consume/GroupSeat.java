@@ -196,6 +196,12 @@ public final class GroupSeat {
         close(() -> {});
     }
 
+    /** Leaves the group. Commits without a result end with {@code problem}. Nothing else is called any more. */
+    public void close(Problem problem) {
+        close();
+        offsets.failCommits(problem);
+    }
+
     /**
      * Leaves the group. Nothing but {@code left} is called any more.
      *
