@@ -413,25 +413,43 @@ public final class GroupSeat {
     /** @param commits whether offsets can be committed before */
     private void giveUp(boolean commits) {
         for (String topic : List.copyOf(owned.keySet())) {
-            Set<Integer> lost = new TreeSet<>(owned.getOrDefault(topic, Set.of()));
-            lost.removeAll(target.getOrDefault(topic, Set.of()));
+            Set<Integer> lost = lost(topic);
             if (lost.isEmpty() || (commits && givingUp.contains(topic))) {
                 continue;
             }
             Map<Integer, Long> uncommitted = commits ? reader.takeUncommitted(topic, lost) : Map.of();
-            if (!uncommitted.isEmpty()) {
-                givingUp.add(topic);
-                offsets.commit(topic, uncommitted, problem -> {
-                    givingUp.remove(topic);
-                    reconcile();
-                    beatIn(0);
-                });
-            } else {
-                owned.get(topic).removeAll(lost);
-                ownedChanged = true;
-                reader.onRevoked(topic, lost);
+            if (uncommitted.isEmpty()) {
+                giveUp(topic, lost);
+                continue;
             }
+            givingUp.add(topic);
+            offsets.commit(topic, uncommitted, problem -> {
+                givingUp.remove(topic);
+                if (ended) {
+                    return;
+                }
+                // Not what was read meanwhile: a client that reads on would have these partitions for ever.
+                lost.retainAll(lost(topic));
+                if (!lost.isEmpty()) {
+                    giveUp(topic, lost);
+                }
+                reconcile();
+                beatIn(0);
+            });
         }
+    }
+
+    private void giveUp(String topic, Set<Integer> lost) {
+        owned.get(topic).removeAll(lost);
+        ownedChanged = true;
+        reader.onRevoked(topic, lost);
+    }
+
+    /** The partitions of a topic that the member has, and should not have. */
+    private Set<Integer> lost(String topic) {
+        Set<Integer> lost = new TreeSet<>(owned.getOrDefault(topic, Set.of()));
+        lost.removeAll(target.getOrDefault(topic, Set.of()));
+        return lost;
     }
 
     private void fetchOffsets(Map<String, Set<Integer>> missing) {

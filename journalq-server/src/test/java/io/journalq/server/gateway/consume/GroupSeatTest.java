@@ -216,6 +216,43 @@ class GroupSeatTest {
         assertThat(coordinator.confirmed).isEmpty();
     }
 
+    /** During each commit, the client processes more records of the partition. */
+    @Test
+    void shouldGiveAPartitionUpAfterOneCommitWhenItsClientReadsOn() {
+        // given
+        image = imageWithTopic(TOPIC);
+        List<Long> offsets = new ArrayList<>(List.of(3L, 5L, 8L));
+        GroupSeat seat = new GroupSeat(coordinator, () -> image, "g", new GroupSeat.Reader() {
+            @Override
+            public void onJoined(Collection<String> wanted) {}
+
+            @Override
+            public void onAssigned(String topic, Map<Integer, Long> committed) {}
+
+            @Override
+            public Map<Integer, Long> takeUncommitted(String topic, Set<Integer> partitions) {
+                return offsets.isEmpty() ? Map.of() : Map.of(0, offsets.remove(0));
+            }
+
+            @Override
+            public void onRevoked(String topic, Set<Integer> partitions) {
+                assigned.add("not " + topic + partitions);
+            }
+
+            @Override
+            public void onEnd(Problem problem) {}
+        });
+        seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(20);
+        // when
+        coordinator.partitions = List.of();
+        coordinator.runTimers(20);
+        // then
+        assertThat(coordinator.committed).containsExactly(TOPIC);
+        assertThat(assigned).containsExactly("not t[0]");
+        assertThat(coordinator.confirmed).isEmpty();
+    }
+
     private static MetadataImage imageWithTopic(Uuid id) {
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
         TestBrokers.register(machine, NODE);
