@@ -7,6 +7,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ErrorCode;
+import io.journalq.common.protocol.message.ProduceRequest;
+import io.journalq.common.protocol.message.ProduceResponse;
+import io.journalq.server.api.Handler;
+import io.journalq.server.api.RequestContext;
 import java.io.OutputStream;
 import java.net.Socket;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -431,5 +437,31 @@ class GatewayProduceTest {
         assertThat(gateway.post(records(topic), BYTES, "x", "JQ-Client-Id", "other")
                         .statusCode())
                 .isEqualTo(200);
+    }
+
+    /** Replicas have left after the leader has appended the records. */
+    @Test
+    void shouldSayThatRecordsMayHaveBeenAppendedWhenTooFewReplicasAreLeft(@TempDir Path data) throws Exception {
+        try (TestBroker other =
+                new TestBroker(data).with("gateway.listener", "127.0.0.1:0").start()) {
+            other.createTopic("t", 1, Map.of());
+            other.handlers().replace(ApiKey.PRODUCE, handler -> new UnreplicatedAppends(handler.api()));
+
+            HttpResponse<String> response = new GatewayClient(other.gatewayPort()).post(records("t"), BYTES, "x");
+
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(504);
+            assertThat(response.body()).contains("may have been appended");
+        }
+    }
+
+    private record UnreplicatedAppends(ServedApi api) implements Handler<ProduceRequest> {
+        @Override
+        public void handle(RequestContext context, ProduceRequest request) {
+            context.respond(new ProduceResponse()
+                    .setResponses(List.of(new ProduceResponse.TopicProduceResponse()
+                            .setName("t")
+                            .setPartitionResponses(List.of(new ProduceResponse.PartitionProduceResponse()
+                                    .setErrorCode(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND.code()))))));
+        }
     }
 }

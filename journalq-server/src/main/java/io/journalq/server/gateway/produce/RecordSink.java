@@ -394,7 +394,7 @@ final class RecordSink implements JsonRecord.Receiver {
                         target.producer() == null
                                 ? "send the batches of a producer in their order"
                                 : "send the \"producer\" of the last response, with one request at a time");
-            case REQUEST_TIMED_OUT ->
+            case REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND ->
                 new Problem(
                         ProblemType.TIMED_OUT,
                         detail,
