@@ -9,6 +9,7 @@ import io.journalq.common.record.CompressionCodec;
 import io.journalq.common.record.RecordBatch;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
@@ -20,6 +21,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.zip.CRC32C;
 import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -205,6 +207,7 @@ class GatewayBatchesTest {
         IN_TRANSACTION(400, "transaction"),
         TOO_LARGE(413, "max.message.bytes"),
         DAMAGED(422, "partition 1"),
+        UNKNOWN_COMPRESSION(422, "unknown compression"),
         TOO_MANY_RECORDS(413, "100000 records");
 
         private final int status;
@@ -231,6 +234,12 @@ class GatewayBatchesTest {
                 }
                 case TOO_LARGE -> bytes.putInt(RecordBatch.LENGTH, Integer.MAX_VALUE);
                 case DAMAGED -> batch[batch.length - 2] ^= 1;
+                case UNKNOWN_COMPRESSION -> {
+                    bytes.putShort(RecordBatch.ATTRIBUTES, (short) 7);
+                    CRC32C crc = new CRC32C();
+                    crc.update(batch, RecordBatch.ATTRIBUTES, batch.length - RecordBatch.ATTRIBUTES);
+                    RecordBatch.setCrc(Unpooled.wrappedBuffer(batch), 0, (int) crc.getValue());
+                }
                 case TOO_MANY_RECORDS -> bytes.putInt(RecordBatch.RECORD_COUNT, Integer.MAX_VALUE);
             }
             return batch;

@@ -385,7 +385,11 @@ final class RecordSink implements JsonRecord.Receiver {
                 new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
             case MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE ->
                 new Problem(ProblemType.RECORD_TOO_LARGE, detail, "send smaller records, or raise max.message.bytes");
-            case INVALID_RECORD, INVALID_TIMESTAMP, CORRUPT_MESSAGE, INVALID_TOPIC_EXCEPTION ->
+            case INVALID_RECORD,
+                    INVALID_TIMESTAMP,
+                    CORRUPT_MESSAGE,
+                    UNSUPPORTED_COMPRESSION_TYPE,
+                    INVALID_TOPIC_EXCEPTION ->
                 new Problem(ProblemType.RECORDS_REFUSED, detail, "send records that the settings of the topic allow");
             case OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, INVALID_TXN_STATE ->
                 new Problem(
