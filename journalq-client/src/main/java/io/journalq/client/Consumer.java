@@ -338,12 +338,19 @@ public final class Consumer implements AutoCloseable {
      * Looks up the first record at or after a time in each partition. Partitions without such a record are missing from
      * the result. The partitions need not be assigned.
      *
-     * @param timestampsMs by partition: milliseconds since 1970 UTC
+     * @param timestampsMs by partition: milliseconds since 1970 UTC, 0 or more
+     * @throws IllegalArgumentException if a time is negative
      */
     public Map<TopicPartition, OffsetAndTimestamp> offsetsForTimes(Map<TopicPartition, Long> timestampsMs) {
         return access.call("offsetsForTimes", () -> {
+            noNulls(timestampsMs, "timestampsMs").forEach((partition, timestampMs) -> {
+                if (timestampMs < 0) {
+                    throw new IllegalArgumentException(
+                            "the timestamp of " + partition + " is " + timestampMs + " ms; use 0 or more");
+                }
+            });
             Map<TopicPartition, OffsetAndTimestamp> found = new LinkedHashMap<>();
-            fetcher.lookup().offsets(noNulls(timestampsMs, "timestampsMs")).forEach((partition, offset) -> {
+            fetcher.lookup().offsets(timestampsMs).forEach((partition, offset) -> {
                 if (offset.found()) {
                     found.put(partition, new OffsetAndTimestamp(offset.offset(), offset.timestampMs()));
                 }

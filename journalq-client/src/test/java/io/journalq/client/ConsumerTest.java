@@ -441,6 +441,17 @@ final class ConsumerTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(longs = {-1, -2, -3, -5, Long.MIN_VALUE})
+    void shouldRefuseANegativeTimeInsteadOfTakingItForASpecialOffset(long timestampMs) {
+        fill(0, 0, 7);
+        try (Consumer consumer = consumer().build()) {
+            assertThatThrownBy(() -> consumer.offsetsForTimes(Map.of(FIRST, timestampMs)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessage("the timestamp of orders-0 is " + timestampMs + " ms; use 0 or more");
+        }
+    }
+
     @Test
     void shouldReadFromABrokerThatHasTheAddressOfAnotherOneNow() {
         fill(0, 0, 10);
