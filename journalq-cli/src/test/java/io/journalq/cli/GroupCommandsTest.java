@@ -17,6 +17,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -263,6 +264,30 @@ class GroupCommandsTest {
             assertThat(abort.out()).isEqualTo("aborted the transaction of billing-1, which wrote to 1 partition\n");
             assertThat(again.exitCode()).isEqualTo(ExitCode.FAILED);
             assertThat(again.err()).contains("has no open transaction");
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void shouldNotCallATransactionOpenWhenItIsComplete() throws Exception {
+        try (KafkaProducer<byte[], byte[]> producer = broker.producer(Map.of("transactional.id", "billing-2"))) {
+            // given
+            broker.done("topics", "create", "settled");
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>("settled", null, new byte[1])).get();
+            producer.commitTransaction();
+
+            // when its marker is written, which the producer does not wait for
+            CommandRun describe = broker.done("transactions", "describe", "billing-2");
+            while (!describe.out().contains("CompleteCommit")) {
+                describe = broker.done("transactions", "describe", "billing-2");
+            }
+            CommandRun json = broker.done("transactions", "describe", "billing-2", "--output", "json");
+
+            // then
+            assertThat(describe.out()).doesNotContain("open for");
+            assertThat(json.out()).contains("\"startedMs\" : null");
         }
     }
 

@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 
 /** Requests about transactions (KIP-664). Thread-safe; any thread except the event loop. */
 public final class TransactionCalls {
@@ -31,6 +32,9 @@ public final class TransactionCalls {
     private static final int DESCRIBE_TRANSACTIONS_NEWEST = 0;
 
     private static final int INIT_PRODUCER_ID_NEWEST = 2;
+
+    /** States without an open transaction. Coordinators keep the time of the last one while it is complete. */
+    private static final Set<String> NOT_OPEN = Set.of("Empty", "CompleteCommit", "CompleteAbort");
 
     private final Cluster cluster;
     private final BlockingCalls calls;
@@ -84,7 +88,7 @@ public final class TransactionCalls {
                 found.producerId(),
                 found.producerEpoch(),
                 Duration.ofMillis(found.transactionTimeoutMs()),
-                found.transactionStartTimeMs(),
+                NOT_OPEN.contains(found.transactionState()) ? -1 : found.transactionStartTimeMs(),
                 List.copyOf(partitions));
     }
 
