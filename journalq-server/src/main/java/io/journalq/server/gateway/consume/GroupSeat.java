@@ -57,6 +57,12 @@ public final class GroupSeat {
     /** The ids of topics that the member has or should have. One that is created again has another id. */
     private final Map<String, Uuid> topicIds = new TreeMap<>();
 
+    /**
+     * Partitions whose committed offsets are being fetched, and which the member should have had all the time since. If
+     * another member had one in between, it may have committed a later offset.
+     */
+    private final Map<String, Set<Integer>> fetched = new TreeMap<>();
+
     /** Topics whose offsets are being committed, before their partitions are given up. */
     private final Set<String> givingUp = new TreeSet<>();
 
@@ -182,6 +188,7 @@ public final class GroupSeat {
         topics.remove(topic);
         owned.remove(topic);
         target.remove(topic);
+        fetched.remove(topic);
         topicsChanged = true;
         ownedChanged = true;
         if (topics.isEmpty()) {
@@ -345,6 +352,7 @@ public final class GroupSeat {
             case UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH -> {
                 epoch = JOIN;
                 target.clear();
+                fetched.clear();
                 giveUp(false);
                 beatIn(RETRY_MS);
             }
@@ -377,6 +385,7 @@ public final class GroupSeat {
                 target.put(topic.name(), new TreeSet<>(partitions.partitions()));
             }
         }
+        fetched.forEach((topic, partitions) -> partitions.retainAll(target.getOrDefault(topic, Set.of())));
         before.forEach((topic, partitions) -> {
             if (!target.getOrDefault(topic, Set.of()).containsAll(partitions)) {
                 // Also if the member has not taken them yet: the group waits until it knows that they are not in use.
@@ -387,6 +396,7 @@ public final class GroupSeat {
 
     /** The positions in a deleted topic are none in the topic that has its name now. */
     private void giveUpDeleted(String topic) {
+        fetched.remove(topic);
         Set<Integer> lost = owned.remove(topic);
         if (lost != null && !lost.isEmpty()) {
             ownedChanged = true;
@@ -454,6 +464,8 @@ public final class GroupSeat {
 
     private void fetchOffsets(Map<String, Set<Integer>> missing) {
         fetchesOffsets = true;
+        fetched.clear();
+        missing.forEach((topic, partitions) -> fetched.put(topic, new TreeSet<>(partitions)));
         offsets.fetchAsMember(missing, response -> {
             fetchesOffsets = false;
             if (!ended) {
@@ -479,7 +491,7 @@ public final class GroupSeat {
             Map<Integer, Long> committed = new TreeMap<>();
             for (OffsetFetchResponse.OffsetFetchResponsePartitions partition : topic.partitions()) {
                 boolean known = partition.errorCode() == ErrorCode.NONE.code();
-                boolean wanted = target.getOrDefault(topic.name(), Set.of()).contains(partition.partitionIndex());
+                boolean wanted = fetched.getOrDefault(topic.name(), Set.of()).contains(partition.partitionIndex());
                 unstable |= !known;
                 if (known && wanted) {
                     committed.put(partition.partitionIndex(), partition.committedOffset());

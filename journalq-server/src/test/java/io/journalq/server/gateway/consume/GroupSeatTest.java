@@ -253,6 +253,47 @@ class GroupSeatTest {
         assertThat(coordinator.confirmed).isEmpty();
     }
 
+    /** For example, the request waits in a broker that is frozen, and that another one replaces as the coordinator. */
+    @Test
+    void shouldNotBeginAtAnOffsetThatWasFetchedBeforeAnotherMemberHadThePartition() {
+        // given offsets that are being fetched
+        image = imageWithTopic(TOPIC);
+        GroupSeat seat = new GroupSeat(coordinator, () -> image, "g", new GroupSeat.Reader() {
+            @Override
+            public void onJoined(Collection<String> wanted) {}
+
+            @Override
+            public void onAssigned(String topic, Map<Integer, Long> committed) {
+                assigned.add(topic + committed);
+            }
+
+            @Override
+            public void onRevoked(String topic, Set<Integer> partitions) {}
+
+            @Override
+            public void onEnd(Problem problem) {}
+        });
+        coordinator.offset = 5;
+        coordinator.delayed = new ArrayList<>();
+        seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(5);
+        assertThat(coordinator.delayed).hasSize(1);
+
+        // when another member has the partition for a while
+        coordinator.partitions = List.of();
+        coordinator.runTimers(5);
+        coordinator.offset = 9;
+        coordinator.partitions = List.of(0);
+        coordinator.runTimers(5);
+        List<Runnable> late = coordinator.delayed;
+        coordinator.delayed = null;
+        late.forEach(Runnable::run);
+        coordinator.runTimers(5);
+
+        // then
+        assertThat(assigned).containsExactly("t{0=9}");
+    }
+
     private static MetadataImage imageWithTopic(Uuid id) {
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
         TestBrokers.register(machine, NODE);
@@ -276,6 +317,12 @@ class GroupSeatTest {
         private boolean unstable;
         private boolean hasMember;
 
+        /** The committed offset of each partition. */
+        private long offset = -1;
+
+        /** Responses with offsets that are on their way; null if they arrive at once. */
+        private List<Runnable> delayed;
+
         void runTimers(int rounds) {
             for (int i = 0; i < rounds; i++) {
                 List<Runnable> due = List.copyOf(timers);
@@ -286,6 +333,11 @@ class GroupSeatTest {
 
         @Override
         public void call(ApiKey api, int version, ApiMessage message, int sizeBytes, Consumer<ApiMessage> onResponse) {
+            if (api == ApiKey.OFFSET_FETCH && delayed != null) {
+                OffsetFetchResponse response = offsets((OffsetFetchRequest) message);
+                delayed.add(() -> onResponse.accept(response));
+                return;
+            }
             onResponse.accept(
                     switch (api) {
                         case FIND_COORDINATOR -> new FindCoordinatorResponse();
@@ -343,7 +395,7 @@ class GroupSeatTest {
                                                                                     ? ErrorCode.UNSTABLE_OFFSET_COMMIT
                                                                                     : ErrorCode.NONE)
                                                                             .code())
-                                                                    .setCommittedOffset(-1))
+                                                                    .setCommittedOffset(offset))
                                                     .toList()))
                                     .toList())));
         }
