@@ -66,6 +66,11 @@ final class SubscriberTask implements Runnable {
         running = false;
     }
 
+    /** Closes a subscriber that never ran. */
+    void close() {
+        subscriber.close();
+    }
+
     long received() {
         return received;
     }

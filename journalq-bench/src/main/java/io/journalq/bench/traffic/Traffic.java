@@ -39,6 +39,7 @@ public final class Traffic implements AutoCloseable {
     /** Opens and starts subscribers, then publishers. Each subscriber receives the messages that are published from now on. */
     public static Traffic start(PubSubDriver driver, String topic, Settings settings, PayloadPool pool) {
         Traffic traffic = new Traffic();
+        boolean started = false;
         try {
             for (int i = 0; i < settings.subscribers(); i++) {
                 traffic.subscribing.add(new SubscriberTask(
@@ -54,12 +55,14 @@ public final class Traffic implements AutoCloseable {
                         () -> traffic.slowest(number),
                         traffic.acknowledged));
             }
-        } catch (RuntimeException e) {
-            traffic.close();
-            throw e;
+            traffic.subscribing.forEach(one -> traffic.startThread("subscriber", one));
+            traffic.publishing.forEach(one -> traffic.startThread("publisher", one));
+            started = true;
+        } finally {
+            if (!started) {
+                traffic.close();
+            }
         }
-        traffic.subscribing.forEach(one -> traffic.startThread("subscriber", one));
-        traffic.publishing.forEach(one -> traffic.startThread("publisher", one));
         return traffic;
     }
 
@@ -187,6 +190,8 @@ public final class Traffic implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", "run the benchmark again", e);
         } finally {
+            // Their threads close the others. Those of the subscribers are started first.
+            subscribing.stream().skip(threads.size()).forEach(SubscriberTask::close);
             publishing.forEach(PublisherTask::close);
         }
     }

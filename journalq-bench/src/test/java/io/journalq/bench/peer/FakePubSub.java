@@ -31,6 +31,9 @@ public abstract class FakePubSub {
     /** The subscriber is opened. On the thread that opens it. */
     protected void onSubscriber() {}
 
+    /** The subscriber is closed. */
+    protected void onSubscriberClosed() {}
+
     /** A publisher is opened. On the thread that opens it. */
     protected void onPublisher() {}
 
@@ -73,7 +76,9 @@ public abstract class FakePubSub {
             }
 
             @Override
-            public void close() {}
+            public void close() {
+                onSubscriberClosed();
+            }
         };
     }
 }

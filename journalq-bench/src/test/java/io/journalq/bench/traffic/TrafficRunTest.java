@@ -1,7 +1,9 @@
 package io.journalq.bench.traffic;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.journalq.bench.BenchException;
 import io.journalq.bench.measure.BrokerNode;
 import io.journalq.bench.measure.SlowMetrics;
 import io.journalq.bench.payload.PayloadPool;
@@ -11,6 +13,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class TrafficRunTest {
@@ -90,5 +93,39 @@ class TrafficRunTest {
                 .isGreaterThanOrEqualTo(result.measured().sent());
         assertThat(TimeUnit.NANOSECONDS.toMillis(result.endToEnd().getMaxValue()))
                 .isGreaterThan((STALL_ENDS_MS - STALL_BEGINS_MS) / 2);
+    }
+
+    @Test
+    void shouldCloseTheSubscribersWhenAPublisherCannotBeOpened() {
+        // given
+        AtomicInteger open = new AtomicInteger();
+        FakePubSub broker = new FakePubSub() {
+            @Override
+            protected void onSubscriber() {
+                open.incrementAndGet();
+            }
+
+            @Override
+            protected void onSubscriberClosed() {
+                open.decrementAndGet();
+            }
+
+            @Override
+            protected void onPublisher() {
+                throw new BenchException("connection refused", "start the broker");
+            }
+
+            @Override
+            protected void poll(Subscriber.Visitor visitor) {}
+        };
+
+        // when
+        Traffic.Settings settings = new Traffic.Settings(1, 2, PER_SECOND, 0, Integer.MAX_VALUE, 0, 1);
+        PayloadPool pool = PayloadPool.buildForStamps("random", 100, 1 << 16);
+        assertThatThrownBy(() -> Traffic.start(broker.driver(), "topic", settings, pool))
+                .isInstanceOf(BenchException.class);
+
+        // then
+        assertThat(open).hasValue(0);
     }
 }
