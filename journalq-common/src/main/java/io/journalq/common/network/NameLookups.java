@@ -83,22 +83,35 @@ public final class NameLookups {
 
         @Override
         protected void doResolve(String host, Promise<InetAddress> promise) {
-            complete(promise, find(host));
+            complete(executor(), promise, find(host));
         }
 
         @Override
         protected void doResolveAll(String host, Promise<List<InetAddress>> promise) {
-            complete(promise, find(host).thenApply(List::of));
+            complete(executor(), promise, find(host).thenApply(List::of));
         }
 
-        private static <T> void complete(Promise<T> promise, CompletableFuture<T> found) {
+        private static <T> void complete(EventExecutor loop, Promise<T> promise, CompletableFuture<T> found) {
             var unused = found.whenComplete((result, failure) -> {
-                if (failure == null) {
-                    promise.trySuccess(result);
-                } else {
-                    promise.tryFailure(failure instanceof CompletionException ? failure.getCause() : failure);
+                if (loop.inEventLoop()) {
+                    complete(promise, result, failure);
+                    return;
+                }
+                try {
+                    // The loop calls the listeners. If it has ended, the promise would log that it cannot call them.
+                    loop.execute(() -> complete(promise, result, failure));
+                } catch (RejectedExecutionException ended) {
+                    // The loop has closed the connection that needed the name.
                 }
             });
+        }
+
+        private static <T> void complete(Promise<T> promise, T result, Throwable failure) {
+            if (failure == null) {
+                promise.trySuccess(result);
+            } else {
+                promise.tryFailure(failure instanceof CompletionException ? failure.getCause() : failure);
+            }
         }
     }
 
