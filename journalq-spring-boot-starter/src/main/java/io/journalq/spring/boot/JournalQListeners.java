@@ -23,6 +23,9 @@ import org.springframework.core.annotation.AnnotationUtils;
 /**
  * Finds the methods with {@link JournalQListener} when beans are created, and runs their containers from the start of the
  * context to its stop. Thread-safe.
+ *
+ * <p>The lock of this object is never held while a bean is looked up. Such a lookup can wait for a thread that creates
+ * a bean, and that thread calls this class if the bean has listeners.
  */
 final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
     /** Learns of the consumers of listeners. The metrics implement it if Micrometer is on the class path. */
@@ -43,6 +46,11 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
     private final AtomicInteger created = new AtomicInteger();
     private final List<Found> found = new ArrayList<>();
     private final List<ListenerContainer> containers = new ArrayList<>();
+
+    /** Whether containers may run: from the begin of the start to the stop. */
+    private boolean open;
+
+    /** Whether all listeners that were found before have been started. */
     private boolean running;
 
     JournalQListeners(ConfigurableBeanFactory beans) {
@@ -72,12 +80,15 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
                 .allMatch(name -> !beans.containsBean(name) || beans.isSingleton(name));
     }
 
-    private synchronized void add(Found listener) {
-        found.add(listener);
-        if (running) {
-            // A bean that is created when it is first needed.
-            start(listener);
+    private void add(Found listener) {
+        synchronized (this) {
+            found.add(listener);
+            if (!running) {
+                return;
+            }
         }
+        // A bean that is created when it is first needed.
+        start(listener);
     }
 
     @Override
@@ -86,17 +97,32 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
     }
 
     @Override
-    public synchronized void start() {
+    public void start() {
+        synchronized (this) {
+            open = true;
+        }
         try {
-            // By index: a container can need a bean that has listeners, too, and is only created now.
-            for (int i = 0; i < found.size(); i++) {
-                start(found.get(i));
+            int started = 0;
+            for (Found next = next(started); next != null; next = next(started)) {
+                start(next);
+                started++;
             }
-            running = true;
         } catch (RuntimeException | Error e) {
             stop();
             throw e;
         }
+    }
+
+    /**
+     * The next listener to start; null if there is none. There can be more than at the begin: a container can need a
+     * bean that has listeners, too, and other threads can create such beans.
+     */
+    private synchronized Found next(int started) {
+        if (open && started < found.size()) {
+            return found.get(started);
+        }
+        running = open;
+        return null;
     }
 
     private void start(Found listener) {
@@ -132,9 +158,7 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
                 beans.getBeanProvider(ConsumerObserver.class).forEach(observer -> observer.created(consumer, name));
                 ListenerContainer container = new ListenerContainer(
                         name, method, consumer, topics, properties.listener(), maxPollInterval, failures);
-                container.start();
-                containers.add(container);
-                started = true;
+                started = run(container);
             } finally {
                 if (!started) {
                     // No container closes it.
@@ -144,17 +168,31 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
         }
     }
 
+    /** Starts a container, unless the listeners have been stopped in the meantime. */
+    private synchronized boolean run(ListenerContainer container) {
+        if (open) {
+            container.start();
+            containers.add(container);
+        }
+        return open;
+    }
+
     private String resolve(String text) {
         String resolved = beans.resolveEmbeddedValue(text);
         return resolved == null ? "" : resolved;
     }
 
     @Override
-    public synchronized void stop() {
-        running = false;
-        containers.forEach(ListenerContainer::requestStop);
-        containers.forEach(ListenerContainer::stop);
-        containers.clear();
+    public void stop() {
+        List<ListenerContainer> stopping;
+        synchronized (this) {
+            open = false;
+            running = false;
+            stopping = List.copyOf(containers);
+            containers.clear();
+        }
+        stopping.forEach(ListenerContainer::requestStop);
+        stopping.forEach(ListenerContainer::stop);
     }
 
     @Override

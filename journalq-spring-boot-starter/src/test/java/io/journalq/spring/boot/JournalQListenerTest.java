@@ -15,10 +15,12 @@ import io.journalq.embedded.JournalQ;
 import io.journalq.embedded.junit.JournalQExtension;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +35,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.core.env.PropertySource;
 
 @Timeout(120)
 final class JournalQListenerTest {
@@ -235,6 +238,76 @@ final class JournalQListenerTest {
     }
 
     /** Nothing would ever end the consumers of an instance that is not used any more. */
+    static final class Early {
+        @JournalQListener(topics = "early", groupId = "${early.group}")
+        void receive(String text) {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class LazyBeans {
+        private final CountDownLatch creating = new CountDownLatch(1);
+
+        @Bean
+        @Lazy
+        Texts late() {
+            creating.countDown();
+            return new Texts();
+        }
+
+        @Bean
+        @Lazy
+        ListenerFailureHandler handler() {
+            return (record, cause) -> {};
+        }
+    }
+
+    @Test
+    void shouldStartWhileAnotherThreadCreatesABeanWithListeners() throws Exception {
+        // given a request that needs a lazy bean, and comes while a listener is being started
+        ApplicationContextRunner runner = application
+                .withPropertyValues("texts.topic=late")
+                .withUserConfiguration(LazyBeans.class)
+                .withBean(Early.class)
+                .withInitializer(context -> context.getEnvironment()
+                        .getPropertySources()
+                        .addFirst(new PropertySource<>("request", context) {
+                            @Override
+                            public Object getProperty(String name) {
+                                if (!name.equals("early.group")) {
+                                    return null;
+                                }
+                                CountDownLatch creating = source.getBean(LazyBeans.class).creating;
+                                daemon(() -> source.getBean("late"));
+                                awaitUninterruptibly(creating);
+                                return "early";
+                            }
+                        }));
+
+        // when
+        CompletableFuture<String> received = new CompletableFuture<>();
+        daemon(() -> runner.run(context -> {
+            context.getBean(JournalQTemplate.class).send("late", "k", "v");
+            received.complete(take(context.getBean(Texts.class).received).value());
+        }));
+
+        // then
+        assertThat(received).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("v");
+    }
+
+    private static void daemon(Runnable work) {
+        Thread thread = new Thread(work);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     @Test
     void shouldRefuseListenersOfABeanThatIsCreatedAgainAndAgain() {
         application
