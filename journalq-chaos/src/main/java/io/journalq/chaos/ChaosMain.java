@@ -224,7 +224,8 @@ public final class ChaosMain implements Callable<Integer> {
                     losses.onEnding();
                 }
             });
-            run(broker, port, new HealthPage(adminPort), ledger, new Random(runSeed));
+            // Otherwise, a reading that fails would hide what was found before.
+            ledger.attempt("the run", () -> run(broker, port, new HealthPage(adminPort), ledger, new Random(runSeed)));
         }
         if (losses != null) {
             System.out.println(losses);

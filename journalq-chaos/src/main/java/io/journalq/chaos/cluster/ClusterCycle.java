@@ -122,10 +122,26 @@ final class ClusterCycle {
         this.report = report;
     }
 
-    void run() throws IOException, InterruptedException {
+    void run() throws InterruptedException {
         members.ids().forEach(id -> logStarts.put(id, cluster.process(id).logEnd()));
         ClientThreads load = new ClientThreads(
                 ledger, cluster.bootstrapServers(), plan.pause().toMillis(), REQUEST_TIMEOUT);
+        // Otherwise, a reading that fails would hide what was found before.
+        if (!ledger.attempt("the cycle", () -> run(load))) {
+            load.abandon();
+        }
+        ledger.attempt("the reading of the logs", this::reportFailures);
+        report.onCycle(
+                ledger.acknowledgedCount(),
+                ledger.foundCount(),
+                load.consumedCount(),
+                losses.lostCount(),
+                losses.longestSpanMs());
+        report.onTransactions(outcomes.committedCount(), outcomes.abortedCount());
+        report.onFindings(ledger.findings(), seed);
+    }
+
+    private void run(ClientThreads load) throws IOException, InterruptedException {
         try {
             createTopics();
             begin(load);
@@ -153,15 +169,6 @@ final class ClusterCycle {
             ledger.report(lost.getMessage());
             load.abandon();
         }
-        reportFailures();
-        report.onCycle(
-                ledger.acknowledgedCount(),
-                ledger.foundCount(),
-                load.consumedCount(),
-                losses.lostCount(),
-                losses.longestSpanMs());
-        report.onTransactions(outcomes.committedCount(), outcomes.abortedCount());
-        report.onFindings(ledger.findings(), seed);
     }
 
     /** A transaction can lose a part in mode performance. */

@@ -46,24 +46,16 @@ public final class ClientThreads implements AutoCloseable {
         Thread thread = new Thread(
                 () -> {
                     try {
-                        work.run();
-                    } catch (Exception | Error failure) {
                         // Otherwise, a consumer that an error ended would check nothing, and nobody would notice.
-                        ledger.report(name + " failed: " + failure + causes(failure));
+                        ledger.attempt(name, work);
+                    } catch (InterruptedException interrupted) {
+                        ledger.report(name + " failed: " + interrupted);
                     }
                 },
                 name);
         thread.setDaemon(true);
         threads.add(thread);
         thread.start();
-    }
-
-    private static String causes(Throwable failure) {
-        StringBuilder text = new StringBuilder();
-        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-            text.append(", caused by ").append(cause);
-        }
-        return text.toString();
     }
 
     public boolean isStopping() {

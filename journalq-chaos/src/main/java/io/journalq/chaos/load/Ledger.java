@@ -238,6 +238,28 @@ public final class Ledger {
         });
     }
 
+    /**
+     * Does work. An exception or error that it throws is a finding, beside those before it.
+     *
+     * @param what the work, for the finding
+     * @return whether the work is complete
+     */
+    public boolean attempt(String what, ClientThreads.Work work) throws InterruptedException {
+        try {
+            work.run();
+            return true;
+        } catch (InterruptedException interrupted) {
+            throw interrupted;
+        } catch (Exception | Error failure) {
+            StringBuilder text = new StringBuilder(what + " failed: " + failure);
+            for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+                text.append(", caused by ").append(cause);
+            }
+            report(text.toString());
+            return false;
+        }
+    }
+
     public synchronized void report(String finding) {
         if (findings.size() < MOST_FINDINGS && !findings.contains(finding)) {
             findings.add(finding);

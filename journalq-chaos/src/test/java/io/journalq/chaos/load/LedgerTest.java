@@ -2,6 +2,7 @@ package io.journalq.chaos.load;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,6 +35,26 @@ class LedgerTest {
                         finding -> assertThat(finding).contains("offset 2").contains("duplicate of"),
                         finding -> assertThat(finding).contains("offset 3").contains("no producer sent"),
                         finding -> assertThat(finding).contains("2 acknowledged messages are lost"));
+    }
+
+    @Test
+    void shouldKeepWhatWasFoundWhenTheReadingFails() throws InterruptedException {
+        // given
+        Ledger ledger = new Ledger();
+
+        // when
+        boolean complete = ledger.attempt("the run", () -> {
+            ledger.report("a group has skipped a message");
+            throw new IOException("cannot read", new IllegalStateException("the partition has no leader"));
+        });
+
+        // then
+        assertThat(complete).isFalse();
+        assertThat(ledger.findings())
+                .containsExactly(
+                        "a group has skipped a message",
+                        "the run failed: java.io.IOException: cannot read, caused by"
+                                + " java.lang.IllegalStateException: the partition has no leader");
     }
 
     @Test
