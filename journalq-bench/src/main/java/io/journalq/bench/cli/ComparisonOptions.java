@@ -4,7 +4,6 @@ import io.journalq.bench.compare.Comparison;
 import io.journalq.bench.compare.Presets;
 import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.compare.Side;
-import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.option.OptionTypes;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.Callers;
@@ -12,7 +11,6 @@ import io.journalq.bench.produce.ProduceCase;
 import io.journalq.bench.produce.ProduceSettings.Workload;
 import io.journalq.bench.produce.Tuning;
 import io.journalq.common.commandline.DurationOption;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -91,10 +89,6 @@ final class ComparisonOptions {
 
     Comparison comparison(PayloadPool pool) {
         return new Comparison(workload(), pool, warmup, duration);
-    }
-
-    BrokerLoad.Result load(Side side, PayloadPool pool) throws IOException {
-        return side.load(work.partitions(), pool, warmup, duration);
     }
 
     Presets presets() {

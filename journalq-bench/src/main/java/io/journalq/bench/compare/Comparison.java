@@ -3,6 +3,7 @@ package io.journalq.bench.compare;
 import io.journalq.bench.BenchException;
 import io.journalq.bench.compare.Presets.Preset;
 import io.journalq.bench.load.BatchWork;
+import io.journalq.bench.load.BrokerLoad;
 import io.journalq.bench.measure.Machine;
 import io.journalq.bench.payload.PayloadPool;
 import io.journalq.bench.produce.ProduceCase;
@@ -10,6 +11,7 @@ import io.journalq.bench.produce.ProduceResult;
 import io.journalq.bench.produce.ProduceSettings;
 import io.journalq.bench.produce.ProduceSettings.Workload;
 import io.journalq.bench.produce.Tuning;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,11 +63,40 @@ public final class Comparison {
                     checked.add(batchWork(true));
                 }
             }
-        } catch (BenchException failed) {
-            failure = "run " + (ours.size() + theirs.size() + 1) + " failed: " + failed.getMessage();
+        } catch (RuntimeException failed) {
+            failure = failure(ours.size() + theirs.size() + 1, failed);
             System.err.println("case " + produceCase.number() + ", " + failure);
         }
         return new Pair(ours, theirs, built, checked, failure);
+    }
+
+    /**
+     * The results of both sides without a client library, in the order of the runs.
+     *
+     * @param failure the reason why the runs ended early, or null; if it is set, a side may have no results
+     */
+    public record Loads(List<BrokerLoad.Result> own, List<BrokerLoad.Result> peer, String failure) {}
+
+    /** Runs {@link Side#load} {@code repetitions} times on each side in turn. The first failed run ends this. */
+    public Loads alternateLoads(Side own, Side peer, int repetitions) {
+        List<BrokerLoad.Result> ours = new ArrayList<>();
+        List<BrokerLoad.Result> theirs = new ArrayList<>();
+        String failure = null;
+        try {
+            for (int i = 0; i < repetitions; i++) {
+                ours.add(own.load(workload.partitions(), pool, warmup, duration));
+                theirs.add(peer.load(workload.partitions(), pool, warmup, duration));
+            }
+        } catch (IOException | RuntimeException failed) {
+            failure = failure(ours.size() + theirs.size() + 1, failed);
+            System.err.println("without a client library, " + failure);
+        }
+        return new Loads(ours, theirs, failure);
+    }
+
+    /** A client library or a broker that has died can fail with any exception. */
+    private static String failure(int run, Exception failed) {
+        return "run " + run + " failed: " + (failed instanceof BenchException ? failed.getMessage() : failed);
     }
 
     /** Called while both brokers are frozen. */
