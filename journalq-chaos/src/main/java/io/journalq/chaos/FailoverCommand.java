@@ -146,6 +146,11 @@ final class FailoverCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "--brokers must be from " + FEWEST_BROKERS + " to " + MOST_BROKERS);
         }
+        if (idlePartitions > 0 && idlePartitions < brokers) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "--idle-partitions must be 0, or at least --brokers, so that each broker leads one");
+        }
         if (partitions < brokers) {
             throw new ParameterException(
                     spec.commandLine(), "--partitions must be at least --brokers, so that each broker leads one");

@@ -39,6 +39,7 @@ class ChaosMainTest {
                 "failover --faults=earthquake | one of",
                 "failover --partitions=2 | --partitions must be at least --brokers",
                 "failover --idle-partitions=-1 | --idle-partitions must be 0 or more",
+                "failover --idle-partitions=2 --partitions=2 | --idle-partitions must be 0, or at least --brokers",
                 "failover --client=nothing | NAME=COMMAND",
                 "soak --duration=0s | '0s' is out of range",
                 "soak --rate=0 | --rate must be more than 0",
