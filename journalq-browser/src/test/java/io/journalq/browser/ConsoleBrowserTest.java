@@ -288,6 +288,27 @@ class ConsoleBrowserTest {
     }
 
     @Test
+    void shouldNotCallATransactionOpenWhenItIsComplete() throws Exception {
+        call("POST", "/v1/topics", "application/json", "{\"name\":\"t0\",\"partitions\":1}");
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", broker.bootstrapServers(), "transactional.id", "complete"),
+                new StringSerializer(),
+                new StringSerializer())) {
+            producer.initTransactions();
+            producer.beginTransaction();
+            producer.send(new ProducerRecord<>("t0", "committed")).get();
+            producer.commitTransaction();
+        }
+        // when
+        browser.get(address + "/#/transactions");
+        // then
+        awaitText("CompleteCommit");
+        awaitText("not open");
+        browser.get(address + "/#/transactions/complete");
+        awaitText("Open since\nnot open");
+    }
+
+    @Test
     void shouldShowNewRecordsWhenTheTailIsOpen() throws Exception {
         fill(1);
         browser.get(address + "/#/topics/t0/tail");

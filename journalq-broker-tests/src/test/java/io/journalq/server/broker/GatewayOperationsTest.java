@@ -533,18 +533,22 @@ class GatewayOperationsTest {
             assertThat(get("/v1/transactions/" + id))
                     .contains("\"topics\":[{\"topic\":\"" + topic + "\",\"partitions\":[0]}]");
             post("/v1/transactions/" + id + "/abort", "{}");
-            assertThat(get("/v1/transactions/" + id)).contains("\"state\":\"Ongoing\"");
+            assertThat(get("/v1/transactions/" + id))
+                    .contains("\"state\":\"Ongoing\"")
+                    .doesNotContain("\"started\":-1");
             HttpResponse<String> aborted =
                     gateway.post("/v1/transactions/" + id + "/abort", JSON, "{\"execute\":true}");
             assertThat(aborted.statusCode()).as(aborted.body()).isIn(200, 409);
             broker.await(() -> {
                 try {
-                    return !get("/v1/transactions/" + id).contains("Ongoing");
+                    return get("/v1/transactions/" + id).contains("\"started\":-1");
                 } catch (Exception failure) {
                     throw new AssertionError(failure);
                 }
             });
         }
+        assertThat(get("/v1/transactions/" + id)).doesNotContain("Ongoing");
+        assertThat(get("/v1/transactions?query=" + id)).contains("\"started\":-1");
         assertThat(gateway.get("/v1/transactions/absent").statusCode()).isEqualTo(404);
     }
 

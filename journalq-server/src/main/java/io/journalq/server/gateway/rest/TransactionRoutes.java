@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -26,6 +27,9 @@ import java.util.function.Consumer;
 final class TransactionRoutes {
     private static final int TRANSACTION_BYTES = 200;
     private static final int ABORT_TIMEOUT_MS = 60_000;
+
+    /** States without an open transaction. */
+    private static final Set<String> NOT_OPEN = Set.of("Empty", "CompleteCommit", "CompleteAbort");
 
     private static final ListQuery.Shape<TransactionState> TRANSACTIONS = new ListQuery.Shape<>(
             TransactionState::transactionalId,
@@ -75,7 +79,7 @@ final class TransactionRoutes {
                                 if (state != null) {
                                     json.writeNumberField("producerEpoch", state.producerEpoch());
                                     json.writeNumberField("timeoutMs", state.transactionTimeoutMs());
-                                    json.writeNumberField("started", state.transactionStartTimeMs());
+                                    json.writeNumberField("started", startedMs(state));
                                 }
                             }));
                 });
@@ -107,6 +111,11 @@ final class TransactionRoutes {
         });
     }
 
+    /** When the open transaction began; -1 for none. Coordinators keep the time of the last one while it is complete. */
+    private static long startedMs(DescribeTransactionsResponse.TransactionState state) {
+        return NOT_OPEN.contains(state.transactionState()) ? -1 : state.transactionStartTimeMs();
+    }
+
     private static void describe(RestRequest request) {
         find(request, state -> request.respond(json -> write(json, state)));
     }
@@ -118,7 +127,7 @@ final class TransactionRoutes {
         json.writeNumberField("producerId", state.producerId());
         json.writeNumberField("producerEpoch", state.producerEpoch());
         json.writeNumberField("timeoutMs", state.transactionTimeoutMs());
-        json.writeNumberField("started", state.transactionStartTimeMs());
+        json.writeNumberField("started", startedMs(state));
         json.writeArrayFieldStart("topics");
         for (DescribeTransactionsResponse.TopicData topic : state.topics()) {
             json.writeStartObject();
