@@ -16,20 +16,20 @@ import io.journalq.server.memory.MemoryAccount;
 import io.netty.buffer.ByteBufUtil;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.function.BiPredicate;
-import java.util.function.IntUnaryOperator;
 
 /**
- * The committed offsets of all groups of a machine: access checks, retention, and the offsets of open transactions. A
- * group whose clients assign partitions to themselves has offsets but no group object.
+ * The committed offsets of all groups of a machine, and the offsets of open transactions: who may read and commit them,
+ * and how they change. A group whose clients assign partitions to themselves has offsets but no group object.
+ *
+ * <p>{@link OffsetExpiry} deletes old offsets, and {@link OffsetTruncation} moves them back when partitions have lost
+ * records. On the thread of the machine.
  */
 public final class CommittedOffsets {
     /**
@@ -315,6 +315,25 @@ public final class CommittedOffsets {
         }
     }
 
+    /** Visits the offsets of groups in topics. */
+    interface TopicVisitor {
+        void visit(String groupId, String topic, TopicOffsets ofTopic);
+    }
+
+    /**
+     * Visits the offsets in effect, by group and topic: one call for each topic of a group, because there may be a million
+     * offsets.
+     */
+    void forEachTopic(TopicVisitor visitor) {
+        offsets.forEach((groupId, ofGroup) ->
+                ofGroup.topics().forEach((topic, ofTopic) -> visitor.visit(groupId, topic, ofTopic)));
+    }
+
+    /** Visits the offsets of open transactions. */
+    void forEachPending(PendingOffsets.Visitor visitor) {
+        pending.forEach(visitor);
+    }
+
     /**
      * The offsets of one group in one topic.
      *
@@ -407,51 +426,6 @@ public final class CommittedOffsets {
         return records;
     }
 
-    /** Deletes expired offsets: those of groups that have no members or are not subscribed to the topic. */
-    void expire(long nowMs) {
-        List<CoordinatorRecord> expired = new ArrayList<>();
-        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
-            // Called once for each topic: the result depends on the subscription of every member of the group.
-            Group group = groups.get(groupId);
-            if (isKept(group, topic)) {
-                return;
-            }
-            ofTopic.forEach((partition, offset) -> {
-                if (isExpired(group, offset, nowMs) && !isPending(groupId, topic, partition)) {
-                    expired.add(CoordinatorRecord.tombstone(key(groupId, topic, partition)));
-                }
-            });
-        }));
-        OffsetAppends.append(outbox, expired);
-        List<CoordinatorRecord> emptied = new ArrayList<>();
-        for (Group group : groups.values()) {
-            long sinceMs = group.emptySinceMs();
-            boolean old = sinceMs >= 0 && nowMs - sinceMs >= limits.offsetRetentionMs();
-            if (group.isEmpty() && old && !hasOffsets(group.id())) {
-                emptied.addAll(group.tombstones());
-            }
-        }
-        outbox.append(emptied);
-    }
-
-    /**
-     * Whether a group's members may need its offsets in a topic, because they are subscribed to it or their
-     * subscription is unknown.
-     */
-    private static boolean isKept(Group group, String topic) {
-        if (group == null || group.isEmpty()) {
-            return false;
-        }
-        return !group.protocolType().equals(EmbeddedProtocol.TYPE) || group.isSubscribedTo(topic);
-    }
-
-    private boolean isExpired(Group group, GroupOffset offset, long nowMs) {
-        long sinceMs = group != null && group.isEmpty()
-                ? Math.max(offset.commitTimestampMs(), group.emptySinceMs())
-                : offset.commitTimestampMs();
-        return nowMs - sinceMs >= limits.offsetRetentionMs();
-    }
-
     /**
      * Deletes the offsets of deleted topics.
      *
@@ -470,11 +444,9 @@ public final class CommittedOffsets {
 
     private List<CoordinatorRecord> ofTopicsGone(BiPredicate<String, Uuid> isGone) {
         List<CoordinatorRecord> records = new ArrayList<>();
-        // Called once for each topic of a group: there may be a million offsets.
-        offsets.forEach((groupId, ofGroup) -> ofGroup.topics()
-                .forEach((topic, ofTopic) -> ofTopic.forEachGone(
-                        id -> isGone.test(topic, id),
-                        partition -> records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition))))));
+        forEachTopic((groupId, topic, ofTopic) -> ofTopic.forEachGone(
+                id -> isGone.test(topic, id),
+                partition -> records.add(CoordinatorRecord.tombstone(key(groupId, topic, partition)))));
         pending.forEach((place, producerId, held) -> {
             if (isGone.test(place.topic(), held.offset().topicId())) {
                 records.add(PendingOffsets.tombstone(place, producerId));
@@ -483,28 +455,8 @@ public final class CommittedOffsets {
         return records;
     }
 
-    /**
-     * Moves back each offset that lies behind the end of its partition, or behind the end of the epoch in which it was
-     * read: a partition that lost its tail may have grown past that offset since then. Called before the groups' first
-     * request.
-     *
-     * @param kept runs once the change is safe. A machine that is loaded before that is corrected
-     *     {@linkplain #moveBackInMemory in memory}
-     * @return the number of offsets moved
-     */
-    public int moveBack(PartitionEnds ends, Runnable kept) {
-        List<CoordinatorRecord> moved = behind(ends);
-        OffsetAppends.append(outbox, moved);
-        outbox.whenSafe(kept);
-        return moved.size();
-    }
-
-    /** The same without appending, so that groups are served correctly even if the disk fails. */
-    public void moveBackInMemory(PartitionEnds ends) {
-        behind(ends).forEach(this::replay);
-    }
-
-    private void replay(CoordinatorRecord record) {
+    /** Takes a record of an offset that is in effect, or of a pending one. */
+    void replay(CoordinatorRecord record) {
         if (record.key() instanceof OffsetCommitKey key) {
             replay(key, (OffsetCommitValue) record.value());
         } else {
@@ -512,86 +464,8 @@ public final class CommittedOffsets {
         }
     }
 
-    private List<CoordinatorRecord> behind(PartitionEnds ends) {
-        List<CoordinatorRecord> records = new ArrayList<>();
-        offsets.forEach((groupId, ofGroup) -> ofGroup.topics()
-                .forEach((topic, ofTopic) -> ofTopic.forEachBehind(
-                        ends.ofTopic(topic),
-                        (partition, offset, end) -> records.add(new CoordinatorRecord(
-                                key(groupId, topic, partition),
-                                offset.movedBackTo(end).toRecord())))));
-        pending.forEach((place, producerId, held) -> {
-            long end =
-                    ends.endOf(place.topic(), place.partition(), held.offset().newestEpoch());
-            if (end >= 0 && held.offset().offset() > end) {
-                PendingOffsets.Pending back = new PendingOffsets.Pending(
-                        held.producerEpoch(), held.offset().movedBackTo(end));
-                records.add(new CoordinatorRecord(place.key(producerId), back.toRecord()));
-            }
-        });
-        return records;
-    }
-
-    /** A partition and the newest leader epoch of a position in it. */
-    public record PartitionEpoch(String topic, int partition, int epoch) {}
-
-    /** The recovery epochs of topics, see {@link #olderThan}. */
-    public interface RecoveryEpochs {
-        /** The epochs by partition, -1 for none; null if no partition of the topic has one. */
-        IntUnaryOperator of(String topic);
-    }
-
-    /**
-     * The partitions and leader epochs of all offsets that are older than the last leader epoch which began without some
-     * records.
-     */
-    public List<PartitionEpoch> olderThan(RecoveryEpochs recoveries) {
-        Set<PartitionEpoch> found = new LinkedHashSet<>();
-        offsets.forEach((groupId, ofGroup) -> ofGroup.topics().forEach((topic, ofTopic) -> {
-            IntUnaryOperator epochs = recoveries.of(topic);
-            if (epochs != null) {
-                ofTopic.forEach((partition, offset) -> addOlder(found, topic, partition, offset, epochs));
-            }
-        }));
-        pending.forEach((place, producerId, held) -> {
-            IntUnaryOperator epochs = recoveries.of(place.topic());
-            if (epochs != null) {
-                addOlder(found, place.topic(), place.partition(), held.offset(), epochs);
-            }
-        });
-        return List.copyOf(found);
-    }
-
-    private static void addOlder(
-            Set<PartitionEpoch> found, String topic, int partition, GroupOffset offset, IntUnaryOperator epochs) {
-        int epoch = offset.newestEpoch();
-        if (epoch >= 0 && epoch < epochs.applyAsInt(partition)) {
-            found.add(new PartitionEpoch(topic, partition, epoch));
-        }
-    }
-
-    /** The ends of partitions. */
-    public interface PartitionEnds {
-        /**
-         * Offset behind the last record that was written in {@code leaderEpoch} or before; negative if unknown.
-         *
-         * @param leaderEpoch -1 for all records
-         */
-        long endOf(String topic, int partition, int leaderEpoch);
-
-        /** The ends for one topic, because there may be a million offsets in only a few topics. */
-        default TopicEnds ofTopic(String topic) {
-            return (partition, leaderEpoch) -> endOf(topic, partition, leaderEpoch);
-        }
-    }
-
-    /** The ends of the partitions of one topic. */
-    public interface TopicEnds {
-        /** Like {@link PartitionEnds#endOf}. */
-        long endOf(int partition, int leaderEpoch);
-    }
-
-    private static OffsetCommitKey key(String groupId, String topic, int partition) {
+    /** Key of the record for the offset of a group in a partition. */
+    static OffsetCommitKey key(String groupId, String topic, int partition) {
         return new OffsetCommitKey().setGroup(groupId).setTopic(topic).setPartition(partition);
     }
 }

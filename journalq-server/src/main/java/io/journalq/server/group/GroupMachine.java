@@ -61,6 +61,8 @@ public final class GroupMachine implements CoordinatorMachine {
     private final TimerQueue deadlines = new TimerQueue();
     private final Map<String, Group> groups = new TreeMap<>();
     private final CommittedOffsets offsets;
+    private final OffsetExpiry offsetExpiry;
+    private final OffsetTruncation offsetTruncation;
     private final ClassicGroups classic;
     private final ConsumerGroups consumer;
 
@@ -89,6 +91,8 @@ public final class GroupMachine implements CoordinatorMachine {
         this.outbox = outbox;
         this.memory = memory.ofGroups();
         this.offsets = new CommittedOffsets(limits, outbox, groups, memory.ofOffsets());
+        this.offsetExpiry = new OffsetExpiry(offsets, groups, limits.offsetRetentionMs(), outbox);
+        this.offsetTruncation = new OffsetTruncation(offsets, outbox);
         this.classic = new ClassicGroups(limits, deadlines, outbox, this.memory, ids, this::dropIfUnused);
         this.consumer = new ConsumerGroups(consumerLimits, outbox, this.memory, ids, this::moveToClassic);
     }
@@ -192,7 +196,7 @@ public final class GroupMachine implements CoordinatorMachine {
         long dueMs = nowMs + limits.offsetCheckIntervalMs();
         deadlines.at(dueMs, () -> {
             // The clock can have been set since.
-            offsets.expire(retentionTime.at(deadlines.nowMs()));
+            offsetExpiry.expire(retentionTime.at(deadlines.nowMs()));
             scheduleExpiry(deadlines.nowMs());
         });
     }
@@ -212,6 +216,11 @@ public final class GroupMachine implements CoordinatorMachine {
     /** Committed offsets of groups of all types. */
     public CommittedOffsets offsets() {
         return offsets;
+    }
+
+    /** Corrects the offsets of partitions that have lost records. */
+    public OffsetTruncation offsetTruncation() {
+        return offsetTruncation;
     }
 
     /** A client joins a classic group. The reply is sent when the group's rebalance is complete. */

@@ -127,7 +127,7 @@ final class TopicOffsets {
     }
 
     /** Visits every partition whose offset lies behind its end. */
-    void forEachBehind(CommittedOffsets.TopicEnds ends, BehindVisitor visitor) {
+    void forEachBehind(OffsetTruncation.TopicEnds ends, BehindVisitor visitor) {
         for (int partition = 0; partition < offsets.length; partition++) {
             if (offsets[partition] != ABSENT) {
                 int epoch = leaderEpochs[partition] >= 0 ? leaderEpochs[partition] : partitionEpochs[partition];

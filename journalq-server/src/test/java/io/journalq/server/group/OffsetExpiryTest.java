@@ -18,11 +18,10 @@ import io.journalq.server.group.record.GroupMetadataValue;
 import io.netty.buffer.Unpooled;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** The retention of committed offsets, and the handling of offsets behind the end of their partition. */
+/** The retention of committed offsets. */
 class OffsetExpiryTest {
     private static final long RETENTION_MS = 10_000;
     private static final GroupLimits LIMITS = new GroupLimits(100, 1, 100_000, 0, 5, RETENTION_MS, 1_000);
@@ -140,57 +139,6 @@ class OffsetExpiryTest {
         assertThat(machine.offsets().get("g", "t", 0)).isNull();
         assertThat(machine.offsets().get("g", "t", 1)).isEqualTo(new GroupOffset(3, 3, 4, "", 0, after));
         assertThat(machine.offsets().get("g", "t", 1_000_000)).isNull();
-    }
-
-    @Test
-    void shouldMoveOffsetsBackToTheEndOfAPartitionThatLostItsTail() {
-        commit(0, 7, "note", 0);
-        commit(1, 7, "", 0);
-        commit(2, 7, "", 0);
-
-        AtomicBoolean kept = new AtomicBoolean();
-        int moved = machine.offsets()
-                .moveBack((topic, partition, epoch) -> partition == 2 ? -1 : 5 + partition * 2, () -> kept.set(true));
-
-        assertThat(kept).isTrue();
-
-        assertThat(moved).isEqualTo(1);
-        assertThat(machine.offsets().get("g", "t", 0)).isEqualTo(new GroupOffset(5, -1, 3, "note", 0, new Uuid(1, 1)));
-        assertThat(machine.offsets().get("g", "t", 1).offset()).isEqualTo(7);
-        assertThat(machine.offsets().get("g", "t", 2).offset()).isEqualTo(7);
-    }
-
-    @Test // seed 90013596
-    void shouldGoByTheEpochOfThePartitionWhenTheClientDoesNotSayWhatItRead() {
-        // given a partition with a low number and one with a high number, which are stored differently
-        List<Integer> partitions = List.of(0, 1_000_000);
-        for (int partition : partitions) {
-            machine.offsets()
-                    .commit("g", List.of(new CommittedOffsets.Commit("t", new Uuid(1, 1), partition, 7, -1, 4, "")), 0);
-        }
-
-        // when epoch 4 has lost its tail, and records of epoch 5 have replaced it
-        machine.offsets().moveBackInMemory((topic, partition, epoch) -> epoch == 4 ? 3 : 100);
-
-        // then
-        for (int partition : partitions) {
-            assertThat(machine.offsets().get("g", "t", partition).offset()).isEqualTo(3);
-        }
-    }
-
-    @Test
-    void shouldMoveAnOffsetBackAgainWhenItsPartitionLosesMore() {
-        // given an offset that was moved back to the end of its epoch
-        commit(0, 7, "", 0);
-        machine.offsets().moveBack((topic, partition, epoch) -> 5, () -> {});
-
-        // when a later epoch of the partition begins without records before that
-        List<CommittedOffsets.PartitionEpoch> asked = machine.offsets().olderThan(topic -> partition -> 9);
-
-        // then the offset is checked again
-        assertThat(asked).containsExactly(new CommittedOffsets.PartitionEpoch("t", 0, 3));
-        machine.offsets().moveBack((topic, partition, epoch) -> epoch == 3 ? 2 : -1, () -> {});
-        assertThat(machine.offsets().get("g", "t", 0).offset()).isEqualTo(2);
     }
 
     @Test

@@ -454,7 +454,7 @@ class TransactionalOffsetsTest {
         commit("g", ANYBODY, 11, 0, 0, 5);
 
         // when
-        machine.offsets().moveBackInMemory((topic, partition, epoch) -> 3);
+        machine.offsetTruncation().moveBackInMemory((topic, partition, epoch) -> 3);
         end(11, 1, true);
 
         // then
@@ -522,7 +522,7 @@ class TransactionalOffsetsTest {
     void shouldMoveNothingBackThatIsPendingWhenTheEndOfThePartitionIsUnknown() {
         commit("g", ANYBODY, 11, 0, 4, 9);
 
-        assertThat(machine.offsets().moveBack((topic, partition, epoch) -> -1, () -> {}))
+        assertThat(machine.offsetTruncation().moveBack((topic, partition, epoch) -> -1, () -> {}))
                 .isZero();
 
         end(11, 1, true);
@@ -568,11 +568,11 @@ class TransactionalOffsetsTest {
         commit("group", ANYBODY, 7, 3, 1, 20);
 
         // then both are found if records were lost later, each only in its partition
-        assertThat(machine.offsets().olderThan(topic -> topic.equals("t") ? partition -> 3 : null))
+        assertThat(machine.offsetTruncation().olderThan(topic -> topic.equals("t") ? partition -> 3 : null))
                 .containsExactly(
-                        new CommittedOffsets.PartitionEpoch("t", 0, 2), new CommittedOffsets.PartitionEpoch("t", 1, 2));
-        assertThat(machine.offsets().olderThan(topic -> partition -> partition == 1 ? 3 : 2))
-                .containsExactly(new CommittedOffsets.PartitionEpoch("t", 1, 2));
-        assertThat(machine.offsets().olderThan(topic -> null)).isEmpty();
+                        new OffsetTruncation.PartitionEpoch("t", 0, 2), new OffsetTruncation.PartitionEpoch("t", 1, 2));
+        assertThat(machine.offsetTruncation().olderThan(topic -> partition -> partition == 1 ? 3 : 2))
+                .containsExactly(new OffsetTruncation.PartitionEpoch("t", 1, 2));
+        assertThat(machine.offsetTruncation().olderThan(topic -> null)).isEmpty();
     }
 }

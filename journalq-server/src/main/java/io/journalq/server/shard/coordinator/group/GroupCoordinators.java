@@ -9,6 +9,7 @@ import io.journalq.server.group.GroupLimits;
 import io.journalq.server.group.GroupLimits.GroupMemory;
 import io.journalq.server.group.GroupMachine;
 import io.journalq.server.group.GroupRecords;
+import io.journalq.server.group.OffsetTruncation;
 import io.journalq.server.group.consumer.ConsumerGroupLimits;
 import io.journalq.server.group.consumer.GroupTimes;
 import io.journalq.server.group.consumer.MigrationPolicy;
@@ -242,8 +243,8 @@ public final class GroupCoordinators {
         boolean first = moves.putIfAbsent(partition, false) == null;
         if (first) {
             offsets.onTopicsGone(gone);
-            int moved = offsets.moveBack(
-                    new Ends(recoveredEnds, !ofStart.contains(partition)), () -> moves.put(partition, true));
+            int moved = machine.offsetTruncation()
+                    .moveBack(new Ends(recoveredEnds, !ofStart.contains(partition)), () -> moves.put(partition, true));
             if (moved > 0) {
                 log.warn("committed offsets behind the end of their partitions were moved back: offsets={}", moved);
             }
@@ -252,7 +253,7 @@ public final class GroupCoordinators {
         // An append failed before this load. Another append would cause another load, and so on.
         offsets.onTopicsGoneInMemory(gone);
         if (!moves.get(partition)) {
-            offsets.moveBackInMemory(new Ends(recoveredEnds, true));
+            machine.offsetTruncation().moveBackInMemory(new Ends(recoveredEnds, true));
         }
     }
 
@@ -265,7 +266,7 @@ public final class GroupCoordinators {
      *
      * @param later whether some offsets may have been committed since then
      */
-    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements CommittedOffsets.PartitionEnds {
+    private record Ends(Map<String, RecoveredEnd[]> byTopic, boolean later) implements OffsetTruncation.PartitionEnds {
         private static final RecoveredEnd[] NONE = {};
 
         @Override
@@ -274,7 +275,7 @@ public final class GroupCoordinators {
         }
 
         @Override
-        public CommittedOffsets.TopicEnds ofTopic(String topic) {
+        public OffsetTruncation.TopicEnds ofTopic(String topic) {
             RecoveredEnd[] ends = byTopic.getOrDefault(topic, NONE);
             return (partition, leaderEpoch) -> {
                 RecoveredEnd end = partition < 0 || partition >= ends.length ? null : ends[partition];

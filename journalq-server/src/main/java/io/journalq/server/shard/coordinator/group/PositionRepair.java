@@ -4,8 +4,8 @@ import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochRequest;
 import io.journalq.common.protocol.message.OffsetForLeaderEpochResponse;
-import io.journalq.server.group.CommittedOffsets.PartitionEpoch;
 import io.journalq.server.group.GroupMachine;
+import io.journalq.server.group.OffsetTruncation.PartitionEpoch;
 import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.segment.LeaderEpochs.EpochEndOffset;
 import io.journalq.server.metadata.MetadataDelta;
@@ -78,7 +78,8 @@ final class PositionRepair {
                 coordinator,
                 (machine, nowMs, replies) -> {
                     MetadataImage image = images.get();
-                    List<PartitionEpoch> old = machine.offsets().olderThan(topic -> recoveryEpochs(image, topic));
+                    List<PartitionEpoch> old =
+                            machine.offsetTruncation().olderThan(topic -> recoveryEpochs(image, topic));
                     if (!old.isEmpty()) {
                         ask(coordinator, image, old);
                     }
@@ -186,7 +187,7 @@ final class PositionRepair {
         groups.submit(
                 coordinator,
                 (machine, nowMs, replies) -> {
-                    int moved = machine.offsets()
+                    int moved = machine.offsetTruncation()
                             .moveBack(
                                     (topic, partition, epoch) ->
                                             ends.getOrDefault(new PartitionEpoch(topic, partition, epoch), UNKNOWN),
