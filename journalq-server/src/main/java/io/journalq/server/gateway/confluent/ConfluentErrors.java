@@ -14,6 +14,9 @@ import java.io.IOException;
  * @param type the media type of the document
  */
 record ConfluentErrors(String type) implements ErrorForm {
+    /** The remedy of a request that is not valid. */
+    static final String EXAMPLES = "see docs/guides/http-confluent.md for examples";
+
     private static final int TOPIC_NOT_FOUND = 40_401;
     private static final int PARTITION_NOT_FOUND = 40_402;
     private static final int CONSUMER_NOT_FOUND = 40_403;

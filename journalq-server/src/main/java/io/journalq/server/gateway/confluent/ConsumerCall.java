@@ -51,14 +51,13 @@ final class ConsumerCall {
 
     /** Responds without content. */
     void done() {
-        end(() ->
-                exchange.respond(HttpResponseStatus.NO_CONTENT, ConsumerRoutes.TYPE, Unpooled.EMPTY_BUFFER, Map.of()));
+        end(() -> exchange.respond(HttpResponseStatus.NO_CONTENT, MediaTypes.V2, Unpooled.EMPTY_BUFFER, Map.of()));
     }
 
     /** Responds with an object. */
     void respond(JsonOut.Document members) {
         end(() -> exchange.respond(
-                HttpResponseStatus.OK, ConsumerRoutes.TYPE, JsonOut.object(exchange.allocator(), members), Map.of()));
+                HttpResponseStatus.OK, MediaTypes.V2, JsonOut.object(exchange.allocator(), members), Map.of()));
     }
 
     void fail(Problem problem) {

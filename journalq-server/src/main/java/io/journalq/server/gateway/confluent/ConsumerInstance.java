@@ -41,7 +41,7 @@ final class ConsumerInstance {
 
     private final ConsumerInstances.Key key;
     private final ConsumerInstances.Client client;
-    private final Settings settings;
+    private final ConsumerSettings settings;
     private final Supplier<MetadataImage> images;
     private final Consumer<ConsumerInstance> onClosed;
     private final LastingCaller caller;
@@ -63,20 +63,10 @@ final class ConsumerInstance {
     private long autoCommittedNanos;
     private boolean closed;
 
-    /**
-     * What the client has chosen.
-     *
-     * @param format of keys and values: JSON or BINARY
-     * @param autoCommit whether it commits by itself what the client has received
-     * @param requestTimeoutMs how long a read waits for records
-     */
-    record Settings(
-            RecordDocument.Format format, ConsumerStarts.Reset reset, boolean autoCommit, int requestTimeoutMs) {}
-
     ConsumerInstance(
             HttpExchange exchange,
             ConsumerInstances.Key key,
-            Settings settings,
+            ConsumerSettings settings,
             Supplier<MetadataImage> images,
             int timeoutMs,
             Consumer<ConsumerInstance> onClosed) {
@@ -92,7 +82,7 @@ final class ConsumerInstance {
         }
         this.positions = new ConsumerPositions(caller);
         this.tail = positions.tail();
-        this.starts = new ConsumerStarts(this, settings.reset);
+        this.starts = new ConsumerStarts(this, settings.reset());
         this.seat = newSeat();
         this.autoCommittedNanos = nanoTime();
         this.queue = new ConsumerQueue(caller, timeoutMs, this::expire);
@@ -120,7 +110,7 @@ final class ConsumerInstance {
     }
 
     /** Any thread. */
-    Settings settings() {
+    ConsumerSettings settings() {
         return settings;
     }
 
@@ -205,7 +195,7 @@ final class ConsumerInstance {
     /** Offsets to commit, if it commits by itself. They count as committed from here. */
     private Map<TopicPartition, SeatOffsets.Committed> takeUncommitted(
             Collection<Assigned> partitions, ToLongFunction<Assigned> position) {
-        return settings.autoCommit ? ConsumerPositions.takeUncommitted(partitions, position) : Map.of();
+        return settings.autoCommit() ? ConsumerPositions.takeUncommitted(partitions, position) : Map.of();
     }
 
     /** Wants partitions of topics. */
@@ -464,8 +454,9 @@ final class ConsumerInstance {
 
     /** Why nothing can be read; null if something can. */
     Problem readProblem() {
-        TopicPartition without =
-                failure == null && settings.reset == ConsumerStarts.Reset.NONE ? positions.anyWithoutPosition() : null;
+        TopicPartition without = failure == null && settings.reset() == ConsumerStarts.Reset.NONE
+                ? positions.anyWithoutPosition()
+                : null;
         if (without != null) {
             return new Problem(
                     ProblemType.CONFLICT,

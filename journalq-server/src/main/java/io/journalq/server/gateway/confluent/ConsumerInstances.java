@@ -60,7 +60,7 @@ public final class ConsumerInstances {
      *
      * @throws ProblemException if there is one of this name, or if there are too many
      */
-    synchronized void create(HttpExchange exchange, Key key, ConsumerInstance.Settings settings) {
+    synchronized void create(HttpExchange exchange, Key key, ConsumerSettings settings) {
         Client client = Client.of(exchange);
         if (closed) {
             throw new Problem(ProblemType.UNAVAILABLE, "the broker stops", "use another broker").exception();

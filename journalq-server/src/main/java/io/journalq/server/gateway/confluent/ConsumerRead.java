@@ -320,7 +320,7 @@ final class ConsumerRead {
         }
         tail.keep();
         out.writeByte(']').writeByte('\n');
-        call.respond(out, binary ? ConsumerRoutes.BINARY : ConsumerRoutes.JSON, records, sent -> {
+        call.respond(out, binary ? MediaTypes.BINARY_V2 : MediaTypes.JSON_V2, records, sent -> {
             if (sent) {
                 instance.positions().onDelivered();
             } else {

@@ -14,19 +14,14 @@ import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.Problem;
-import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.QuotaKeys;
 import io.journalq.server.metadata.TopicImage;
 import io.journalq.server.security.Right;
-import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
@@ -37,47 +32,29 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * The routes of consumers in the API v2 of Confluent's REST proxy: {@code /consumers}. Their responses are those of {@link
  * ConsumerInstance}. Immutable, any thread.
  */
 public final class ConsumerRoutes {
-    static final String TYPE = "application/vnd.kafka.v2+json";
-    static final String JSON = "application/vnd.kafka.json.v2+json";
-    static final String BINARY = "application/vnd.kafka.binary.v2+json";
-
-    /** Types of bodies. All of them are JSON. */
-    private static final List<String> BODY_TYPES = List.of(TYPE, JSON, BINARY, RouteDescription.JSON);
-
     /** Types that stand for the format of an instance. */
     private static final List<String> ANY_FORMAT =
-            List.of(TYPE, RouteDescription.JSON, "*/*", "application/*", "application/vnd.kafka+json");
-
-    private static final int MAX_BODY_BYTES = 256 * 1024;
-
-    /** Heap that a body needs when it is parsed, as a multiple of its size. */
-    private static final int PARSED_FACTOR = 8;
+            List.of(MediaTypes.V2, RouteDescription.JSON, "*/*", "application/*", "application/vnd.kafka+json");
 
     private static final int MAX_NAME_CHARS = 255;
-    private static final int MAX_WAIT_MS = 60_000;
-    private static final int DEFAULT_WAIT_MS = 1_000;
-    private static final String REMEDY = "see docs/guides/http-confluent.md for examples";
-    private static final ErrorForm ERRORS = new ConfluentErrors(TYPE);
+    private static final ErrorForm ERRORS = new ConfluentErrors(MediaTypes.V2);
 
     private static final String GROUP = "/consumers/{group}";
     private static final String INSTANCE = GROUP + "/instances/{instance}";
 
-    private static final List<String> SETTINGS = List.of(
-            "id",
-            "name",
-            "format",
-            "auto.offset.reset",
-            "auto.commit.enable",
-            "enable.auto.commit",
-            "fetch.min.bytes",
-            "consumer.request.timeout.ms");
+    /** Members of the request that creates an instance. */
+    private static final List<String> CREATE_MEMBERS = Stream.concat(
+                    Stream.of("id", "name"), ConsumerSettings.MEMBERS.stream())
+            .toList();
 
     private static final String PARTITIONS = "{\"partitions\":[{\"topic\":\"orders\",\"partition\":0}]}";
     private static final String OFFSETS = "{\"offsets\":[{\"topic\":\"orders\",\"partition\":0,\"offset\":0}]}";
@@ -106,9 +83,9 @@ public final class ConsumerRoutes {
                         GROUP,
                         RouteDescription.of("creates a consumer instance, as Confluent's REST proxy (v2)")
                                 .withBody(
-                                        TYPE,
+                                        MediaTypes.V2,
                                         "{\"name\":\"consumer-1\",\"format\":\"json\",\"auto.offset.reset\":\"earliest\"}")
-                                .responding(HttpResponseStatus.OK, TYPE),
+                                .responding(HttpResponseStatus.OK, MediaTypes.V2),
                         this::create),
                 route(HttpMethod.DELETE, "", "deletes a consumer instance, which leaves its group", null, this::delete),
                 route(
@@ -120,13 +97,13 @@ public final class ConsumerRoutes {
                 show(
                         "/subscription",
                         "shows the topics of the subscription",
-                        (request, instance) -> request.submit(instance, () -> instance.showSubscription(request.call))),
+                        (request, instance) -> request.submit(() -> instance.showSubscription(request.call()))),
                 route(
                         HttpMethod.DELETE,
                         "/subscription",
                         "ends the subscription or the assignments",
                         null,
-                        (request, instance) -> request.submit(instance, () -> instance.unsubscribe(request.call))),
+                        (request, instance) -> request.submit(() -> instance.unsubscribe(request.call()))),
                 route(
                         HttpMethod.POST,
                         "/assignments",
@@ -136,11 +113,11 @@ public final class ConsumerRoutes {
                 show(
                         "/assignments",
                         "shows the partitions that the instance reads",
-                        (request, instance) -> request.submit(instance, () -> instance.showAssignments(request.call))),
+                        (request, instance) -> request.submit(() -> instance.showAssignments(request.call()))),
                 route(HttpMethod.POST, "/positions", "continues at these offsets", OFFSETS, (request, instance) -> {
                     Map<TopicPartition, Long> offsets = new LinkedHashMap<>();
                     request.offsets().forEach((partition, offset) -> offsets.put(partition, offset.offset()));
-                    request.submit(instance, () -> instance.seek(request.call, offsets));
+                    request.submit(() -> instance.seek(request.call(), offsets));
                 }),
                 route(
                         HttpMethod.POST,
@@ -163,7 +140,7 @@ public final class ConsumerRoutes {
                                                 "timeout", "ms to wait for the first record"),
                                         RouteDescription.Parameter.optional(
                                                 "max_bytes", "size of keys and values, 1 MiB at most")))
-                                .responding(HttpResponseStatus.OK, JSON),
+                                .responding(HttpResponseStatus.OK, MediaTypes.JSON_V2),
                         onInstance(this::read)),
                 route(
                         HttpMethod.POST,
@@ -175,11 +152,11 @@ public final class ConsumerRoutes {
                         HttpMethod.GET,
                         INSTANCE + "/offsets",
                         RouteDescription.of("shows committed offsets")
-                                .withBody(TYPE, PARTITIONS)
-                                .responding(HttpResponseStatus.OK, TYPE),
+                                .withBody(MediaTypes.V2, PARTITIONS)
+                                .responding(HttpResponseStatus.OK, MediaTypes.V2),
                         onInstance((request, instance) -> {
                             Set<TopicPartition> partitions = request.partitions();
-                            request.submit(instance, () -> instance.showCommitted(request.call, partitions));
+                            request.submit(() -> instance.showCommitted(request.call(), partitions));
                         })));
     }
 
@@ -189,51 +166,48 @@ public final class ConsumerRoutes {
             String path,
             String summary,
             String example,
-            BiConsumer<Request, ConsumerInstance> operation) {
+            BiConsumer<ConsumerRequest, ConsumerInstance> operation) {
         RouteDescription description = RouteDescription.of(summary).responding(HttpResponseStatus.NO_CONTENT, null);
         return new ConsumerRoute(
                 method,
                 INSTANCE + path,
-                example == null ? description : description.withBody(TYPE, example),
+                example == null ? description : description.withBody(MediaTypes.V2, example),
                 onInstance(operation));
     }
 
-    private ConsumerRoute show(String path, String summary, BiConsumer<Request, ConsumerInstance> operation) {
+    private ConsumerRoute show(String path, String summary, BiConsumer<ConsumerRequest, ConsumerInstance> operation) {
         return new ConsumerRoute(
                 HttpMethod.GET,
                 INSTANCE + path,
-                RouteDescription.of(summary).responding(HttpResponseStatus.OK, TYPE),
+                RouteDescription.of(summary).responding(HttpResponseStatus.OK, MediaTypes.V2),
                 onInstance(operation));
     }
 
-    private Operation onInstance(BiConsumer<Request, ConsumerInstance> operation) {
+    private Consumer<ConsumerRequest> onInstance(BiConsumer<ConsumerRequest, ConsumerInstance> operation) {
         return request -> {
-            HttpExchange exchange = request.exchange;
+            HttpExchange exchange = request.exchange();
             ConsumerInstance instance = instances.find(
                     exchange,
                     new ConsumerInstances.Key(exchange.pathParameter("group"), exchange.pathParameter("instance")));
-            request.call = new ConsumerCall(exchange, instance);
-            request.instance = instance;
+            request.begin(instance);
             operation.accept(request, instance);
         };
     }
 
-    private void create(Request request) {
-        HttpExchange exchange = request.exchange;
+    private void create(ConsumerRequest request) {
+        HttpExchange exchange = request.exchange();
         String group = named(exchange.pathParameter("group"), "group");
         exchange.checkRight(ApiKey.CONSUMER_GROUP_HEARTBEAT, Right.READ_GROUP, group);
         JsonObject body = request.body();
-        body.checkMembers(SETTINGS);
+        body.checkMembers(CREATE_MEMBERS);
         String name = body.text("id") == null ? body.text("name") : body.text("id");
         String chosen = name == null ? "rest-consumer-" + UUID.randomUUID() : named(name, "name");
-        ConsumerInstance.Settings settings = new ConsumerInstance.Settings(
-                format(body), reset(body), autoCommit(body), number(body, "consumer.request.timeout.ms"));
-        instances.create(exchange, new ConsumerInstances.Key(group, chosen), settings);
+        instances.create(exchange, new ConsumerInstances.Key(group, chosen), ConsumerSettings.of(body));
         String host = exchange.request().headers().get(HttpHeaderNames.HOST);
         String base = host == null ? "" : scheme + "://" + host;
         exchange.respond(
                 HttpResponseStatus.OK,
-                TYPE,
+                MediaTypes.V2,
                 JsonOut.object(exchange.allocator(), json -> {
                     json.writeStringField("instance_id", chosen);
                     json.writeStringField(
@@ -244,7 +218,7 @@ public final class ConsumerRoutes {
 
     private static String named(String text, String member) {
         if (text.isEmpty() || text.length() > MAX_NAME_CHARS) {
-            throw invalidSetting("\"" + member + "\" does not have 1 to " + MAX_NAME_CHARS + " characters");
+            throw ConsumerSettings.invalid("\"" + member + "\" does not have 1 to " + MAX_NAME_CHARS + " characters");
         }
         return text;
     }
@@ -253,78 +227,36 @@ public final class ConsumerRoutes {
         return URLEncoder.encode(segment, StandardCharsets.UTF_8).replace("+", "%20");
     }
 
-    private static RecordDocument.Format format(JsonObject body) {
-        String text = body.text("format");
-        return switch (text == null ? "binary" : text.toLowerCase(Locale.ROOT)) {
-            case "binary" -> RecordDocument.Format.BINARY;
-            case "json" -> RecordDocument.Format.JSON;
-            default -> throw invalidSetting("\"format\" is not binary or json; schemas are not supported");
-        };
+    private void delete(ConsumerRequest request, ConsumerInstance instance) {
+        request.goOnWithoutClient();
+        instance.run(() -> instance.delete(request.call()::done));
     }
 
-    private static ConsumerStarts.Reset reset(JsonObject body) {
-        String text = body.text("auto.offset.reset");
-        return switch (text == null ? "latest" : text.toLowerCase(Locale.ROOT)) {
-            case "earliest" -> ConsumerStarts.Reset.EARLIEST;
-            case "latest" -> ConsumerStarts.Reset.LATEST;
-            case "none" -> ConsumerStarts.Reset.NONE;
-            default -> throw invalidSetting("\"auto.offset.reset\" is not earliest, latest or none");
-        };
-    }
-
-    private static boolean autoCommit(JsonObject body) {
-        String text = body.scalar(body.has("auto.commit.enable") ? "auto.commit.enable" : "enable.auto.commit");
-        return switch (text == null ? "true" : text.toLowerCase(Locale.ROOT)) {
-            case "true" -> true;
-            case "false" -> false;
-            default -> throw invalidSetting("\"auto.commit.enable\" is not true or false");
-        };
-    }
-
-    private static int number(JsonObject body, String member) {
-        String text = body.scalar(member);
-        if (text == null) {
-            return DEFAULT_WAIT_MS;
-        }
-        long number = text.matches("\\d{1,9}") ? Long.parseLong(text) : -1;
-        if (number < 0 || number > MAX_WAIT_MS) {
-            throw invalidSetting("\"" + member + "\" is not a number from 0 to " + MAX_WAIT_MS);
-        }
-        return (int) number;
-    }
-
-    private static ProblemException invalidSetting(String detail) {
-        return new Problem(ProblemType.CHANGE_REFUSED, detail, REMEDY).exception();
-    }
-
-    private void delete(Request request, ConsumerInstance instance) {
-        request.goesOn = true;
-        instance.run(() -> instance.delete(request.call::done));
-    }
-
-    private void subscribe(Request request, ConsumerInstance instance) {
+    private void subscribe(ConsumerRequest request, ConsumerInstance instance) {
         JsonObject body = request.body();
         body.checkMembers(List.of("topics", "topic_pattern"));
         Set<String> topics = new LinkedHashSet<>(body.list("topics", String.class));
         String pattern = body.text("topic_pattern");
         if (body.has("topics") == (pattern != null)) {
-            throw JsonObject.invalid("it does not have either \"topics\" or \"topic_pattern\"", REMEDY);
+            throw JsonObject.invalid(
+                    "it does not have either \"topics\" or \"topic_pattern\"", ConfluentErrors.EXAMPLES);
         }
         if (topics.size() > ConsumerPositions.MAX_PARTITIONS) {
-            throw JsonObject.invalid("it has more than " + ConsumerPositions.MAX_PARTITIONS + " topics", REMEDY);
+            throw JsonObject.invalid(
+                    "it has more than " + ConsumerPositions.MAX_PARTITIONS + " topics", ConfluentErrors.EXAMPLES);
         }
         for (String topic : topics) {
-            request.exchange.checkRight(ApiKey.FETCH, Right.READ_TOPIC, topic);
+            request.exchange().checkRight(ApiKey.FETCH, Right.READ_TOPIC, topic);
         }
         if (pattern != null) {
             checkPattern(pattern);
         }
         boolean nothing = topics.isEmpty() && pattern == null;
-        request.submit(instance, () -> {
+        request.submit(() -> {
             if (nothing) {
-                instance.unsubscribe(request.call);
+                instance.unsubscribe(request.call());
             } else {
-                instance.subscribe(request.call, topics, pattern);
+                instance.subscribe(request.call(), topics, pattern);
             }
         });
     }
@@ -334,20 +266,22 @@ public final class ConsumerRoutes {
             Pattern.compile(pattern);
         } catch (PatternSyntaxException invalid) {
             throw JsonObject.invalid(
-                    "\"topic_pattern\" is not a regular expression of RE2: " + invalid.getMessage(), REMEDY);
+                    "\"topic_pattern\" is not a regular expression of RE2: " + invalid.getMessage(),
+                    ConfluentErrors.EXAMPLES);
         }
         if (pattern.isEmpty()) {
-            throw JsonObject.invalid("\"topic_pattern\" is empty", REMEDY);
+            throw JsonObject.invalid("\"topic_pattern\" is empty", ConfluentErrors.EXAMPLES);
         }
     }
 
-    private void assign(Request request, ConsumerInstance instance) {
+    private void assign(ConsumerRequest request, ConsumerInstance instance) {
         Set<TopicPartition> partitions = request.partitions();
         if (partitions.size() > ConsumerPositions.MAX_PARTITIONS) {
-            throw JsonObject.invalid("it has more than " + ConsumerPositions.MAX_PARTITIONS + " partitions", REMEDY);
+            throw JsonObject.invalid(
+                    "it has more than " + ConsumerPositions.MAX_PARTITIONS + " partitions", ConfluentErrors.EXAMPLES);
         }
         for (TopicPartition partition : partitions) {
-            request.exchange.checkRight(ApiKey.FETCH, Right.READ_TOPIC, partition.topic());
+            request.exchange().checkRight(ApiKey.FETCH, Right.READ_TOPIC, partition.topic());
             TopicImage topic = images.get().topic(partition.topic());
             if (topic == null) {
                 throw new Problem(
@@ -364,35 +298,39 @@ public final class ConsumerRoutes {
                         .exception();
             }
         }
-        request.submit(instance, () -> instance.assign(request.call, partitions));
+        request.submit(() -> instance.assign(request.call(), partitions));
     }
 
-    private static void seek(Request request, ConsumerInstance instance, long timestamp) {
+    private static void seek(ConsumerRequest request, ConsumerInstance instance, long timestamp) {
         Set<TopicPartition> partitions = request.partitions();
-        request.submit(instance, () -> instance.seek(request.call, partitions, timestamp));
+        request.submit(() -> instance.seek(request.call(), partitions, timestamp));
     }
 
     /** Commits what the client names: records, behind which the next one is committed. */
-    private static void commit(Request request, ConsumerInstance instance) {
+    private static void commit(ConsumerRequest request, ConsumerInstance instance) {
         if (request.isEmpty()) {
-            request.submit(instance, () -> instance.commit(request.call, null));
+            request.submit(() -> instance.commit(request.call(), null));
             return;
         }
         Map<TopicPartition, SeatOffsets.Committed> offsets = new LinkedHashMap<>();
         request.offsets()
                 .forEach((partition, offset) ->
                         offsets.put(partition, new SeatOffsets.Committed(offset.offset() + 1, offset.metadata())));
-        request.submit(instance, () -> instance.commit(request.call, offsets));
+        request.submit(() -> instance.commit(request.call(), offsets));
     }
 
-    private void read(Request request, ConsumerInstance instance) {
-        HttpExchange exchange = request.exchange;
+    private void read(ConsumerRequest request, ConsumerInstance instance) {
+        HttpExchange exchange = request.exchange();
         exchange.checkQuota(QuotaKeys.FETCH_BYTES);
         checkFormat(exchange, instance.settings().format());
         long waitMs = parameter(
-                exchange, "timeout", 0, MAX_WAIT_MS, instance.settings().requestTimeoutMs());
+                exchange,
+                "timeout",
+                0,
+                ConsumerSettings.MAX_WAIT_MS,
+                instance.settings().requestTimeoutMs());
         long maxBytes = parameter(exchange, "max_bytes", 1, Long.MAX_VALUE, ConsumerRead.MAX_BYTES);
-        request.submit(instance, () -> instance.read(request.call, waitMs, maxBytes));
+        request.submit(() -> instance.read(request.call(), waitMs, maxBytes));
     }
 
     private static long parameter(HttpExchange exchange, String name, long lowest, long highest, long byDefault) {
@@ -409,7 +347,7 @@ public final class ConsumerRoutes {
 
     private static void checkFormat(HttpExchange exchange, RecordDocument.Format format) {
         List<String> accepted = exchange.request().headers().getAll(HttpHeaderNames.ACCEPT);
-        String wanted = format == RecordDocument.Format.JSON ? JSON : BINARY;
+        String wanted = format == RecordDocument.Format.JSON ? MediaTypes.JSON_V2 : MediaTypes.BINARY_V2;
         boolean other = false;
         for (String header : accepted) {
             for (String part : header.split(",", -1)) {
@@ -429,18 +367,13 @@ public final class ConsumerRoutes {
         }
     }
 
-    /** Serves a request whose body is complete, on the loop of its connection. */
-    @FunctionalInterface
-    private interface Operation {
-        void run(Request request);
-    }
-
     /**
      * A route.
      *
      * @param description the bodies of all of them are small and optional objects
      */
-    private record ConsumerRoute(HttpMethod method, String template, RouteDescription description, Operation operation)
+    private record ConsumerRoute(
+            HttpMethod method, String template, RouteDescription description, Consumer<ConsumerRequest> operation)
             implements Route {
         @Override
         public ErrorForm errors() {
@@ -449,134 +382,7 @@ public final class ConsumerRoutes {
 
         @Override
         public RequestBody open(HttpExchange exchange) {
-            if (exchange.bodyLength() > MAX_BODY_BYTES) {
-                throw tooLarge();
-            }
-            return new Request(exchange, operation);
-        }
-    }
-
-    private static ProblemException tooLarge() {
-        return new Problem(ProblemType.BODY_TOO_LARGE, "the body is larger than 256 KiB", "send several requests")
-                .exception();
-    }
-
-    /** Collects the body, and knows what it says. On the connection's loop. */
-    private static final class Request implements RequestBody {
-        private final HttpExchange exchange;
-        private final Operation operation;
-        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(0);
-
-        /** Null before an instance was found. */
-        private ConsumerInstance instance;
-
-        private ConsumerCall call;
-
-        /** Whether the call goes on if the client leaves. */
-        private boolean goesOn;
-
-        /**
-         * An offset that the client has sent.
-         *
-         * @param metadata a text, which may be empty
-         */
-        private record Sent(long offset, String metadata) {}
-
-        Request(HttpExchange exchange, Operation operation) {
-            this.exchange = exchange;
-            this.operation = operation;
-        }
-
-        @Override
-        public long reservedBytes() {
-            long length = exchange.bodyLength();
-            return PARSED_FACTOR * (length == HttpExchange.UNKNOWN_LENGTH ? MAX_BODY_BYTES : length);
-        }
-
-        @Override
-        public void onData(ByteBuf data) {
-            if (bytes.size() + data.readableBytes() > MAX_BODY_BYTES) {
-                throw tooLarge();
-            }
-            try {
-                data.getBytes(data.readerIndex(), bytes, data.readableBytes());
-            } catch (IOException impossible) {
-                throw new UncheckedIOException(impossible);
-            }
-        }
-
-        @Override
-        public void onEnd() {
-            if (!isEmpty() && !BODY_TYPES.contains(exchange.bodyType())) {
-                throw new Problem(
-                                ProblemType.UNSUPPORTED_MEDIA_TYPE,
-                                "the Content-Type is not that of a request of the API v2",
-                                "send " + TYPE)
-                        .exception();
-            }
-            operation.run(this);
-        }
-
-        boolean isEmpty() {
-            return bytes.size() == 0;
-        }
-
-        JsonObject body() {
-            return JsonObject.parse(bytes.toByteArray(), REMEDY);
-        }
-
-        /** The partitions that the body names. */
-        Set<TopicPartition> partitions() {
-            JsonObject body = body();
-            body.checkMembers(List.of("partitions"));
-            if (!body.has("partitions")) {
-                throw JsonObject.invalid("it has no \"partitions\"", REMEDY);
-            }
-            Set<TopicPartition> partitions = new LinkedHashSet<>();
-            for (JsonObject each : body.list("partitions", JsonObject.class)) {
-                each.checkMembers(List.of("topic", "partition"));
-                partitions.add(partition(each));
-            }
-            return partitions;
-        }
-
-        private static TopicPartition partition(JsonObject object) {
-            if (!object.has("partition")) {
-                throw JsonObject.invalid("a partition has no \"partition\"", REMEDY);
-            }
-            return new TopicPartition(object.required("topic"), object.number("partition", 0, 0, Integer.MAX_VALUE));
-        }
-
-        /** The offsets that the body names. */
-        Map<TopicPartition, Sent> offsets() {
-            JsonObject body = body();
-            body.checkMembers(List.of("offsets"));
-            if (!body.has("offsets")) {
-                throw JsonObject.invalid("it has no \"offsets\"", REMEDY);
-            }
-            Map<TopicPartition, Sent> offsets = new LinkedHashMap<>();
-            for (JsonObject each : body.list("offsets", JsonObject.class)) {
-                each.checkMembers(List.of("topic", "partition", "offset", "metadata"));
-                Long offset = each.number("offset");
-                if (offset == null || offset < 0) {
-                    throw JsonObject.invalid("an \"offset\" is missing or negative", REMEDY);
-                }
-                String metadata = each.text("metadata");
-                offsets.put(partition(each), new Sent(offset, metadata == null ? "" : metadata));
-            }
-            return offsets;
-        }
-
-        /** Serves the request when the instance has served those before it. */
-        void submit(ConsumerInstance to, Runnable work) {
-            to.run(() -> to.submit(call, work));
-        }
-
-        @Override
-        public void onClosed() {
-            if (call != null && !goesOn && !call.isEnded()) {
-                instance.run(call::onClientLeft);
-            }
+            return ConsumerRequest.open(exchange, operation);
         }
     }
 }

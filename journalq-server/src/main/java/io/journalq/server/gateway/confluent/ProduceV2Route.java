@@ -29,9 +29,6 @@ import java.util.Map;
  * @param ofPartition whether the path names the partition
  */
 public record ProduceV2Route(Targets targets, boolean ofPartition) implements Route {
-    static final String TYPE = "application/vnd.kafka.v2+json";
-    private static final String JSON = "application/vnd.kafka.json.v2+json";
-    private static final String BINARY = "application/vnd.kafka.binary.v2+json";
     private static final int COST_FACTOR = 4;
 
     /** Codes of records that were not appended. */
@@ -40,10 +37,10 @@ public record ProduceV2Route(Targets targets, boolean ofPartition) implements Ro
     private static final int RETRIABLE_ERROR = 2;
     private static final RouteDescription DESCRIPTION = RouteDescription.of(
                     "appends records, as Confluent's REST proxy (v2)")
-            .withBody(JSON, "{\"records\":[{\"key\":\"k1\",\"value\":{\"item\":\"coffee\"}}]}")
-            .withBody(BINARY, "{\"records\":[{\"key\":\"azE=\",\"value\":\"Y29mZmVl\"}]}")
-            .responding(HttpResponseStatus.OK, TYPE);
-    private static final ErrorForm ERRORS = new ConfluentErrors(TYPE);
+            .withBody(MediaTypes.JSON_V2, "{\"records\":[{\"key\":\"k1\",\"value\":{\"item\":\"coffee\"}}]}")
+            .withBody(MediaTypes.BINARY_V2, "{\"records\":[{\"key\":\"azE=\",\"value\":\"Y29mZmVl\"}]}")
+            .responding(HttpResponseStatus.OK, MediaTypes.V2);
+    private static final ErrorForm ERRORS = new ConfluentErrors(MediaTypes.V2);
 
     @Override
     public HttpMethod method() {
@@ -69,13 +66,13 @@ public record ProduceV2Route(Targets targets, boolean ofPartition) implements Ro
     public RequestBody open(HttpExchange exchange) {
         RecordDocument.Format format =
                 switch (exchange.bodyType()) {
-                    case JSON -> RecordDocument.Format.JSON;
-                    case BINARY -> RecordDocument.Format.BINARY;
+                    case MediaTypes.JSON_V2 -> RecordDocument.Format.JSON;
+                    case MediaTypes.BINARY_V2 -> RecordDocument.Format.BINARY;
                     default ->
                         throw new Problem(
                                         ProblemType.UNSUPPORTED_MEDIA_TYPE,
                                         "the Content-Type is not that of records without a schema",
-                                        "send " + JSON + " or " + BINARY)
+                                        "send " + MediaTypes.JSON_V2 + " or " + MediaTypes.BINARY_V2)
                                 .exception();
                 };
         if (exchange.bodyLength() > RecordDocument.MAX_BYTES) {
@@ -161,7 +158,7 @@ public record ProduceV2Route(Targets targets, boolean ofPartition) implements Ro
                 json.writeNullField("key_schema_id");
                 json.writeNullField("value_schema_id");
             });
-            exchange.respond(HttpResponseStatus.OK, TYPE, document, Map.of());
+            exchange.respond(HttpResponseStatus.OK, MediaTypes.V2, document, Map.of());
         }
 
         private static void write(JsonGenerator json, RecordAppend.Result result) throws IOException {

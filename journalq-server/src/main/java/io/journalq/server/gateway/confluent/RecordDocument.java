@@ -324,7 +324,6 @@ final class RecordDocument {
     }
 
     static ProblemException invalid(String detail) {
-        return new Problem(ProblemType.INVALID_BODY, detail, "see docs/guides/http-confluent.md for examples")
-                .exception();
+        return new Problem(ProblemType.INVALID_BODY, detail, ConfluentErrors.EXAMPLES).exception();
     }
 }
