@@ -1,6 +1,5 @@
 package io.journalq.chaos.cluster;
 
-import io.journalq.chaos.load.BrokerReports;
 import io.journalq.chaos.load.ClientThreads;
 import io.journalq.chaos.load.Ledger;
 import io.journalq.chaos.load.LoadClients;
@@ -18,17 +17,13 @@ import io.journalq.client.admin.TopicDescription;
 import io.journalq.client.error.TopicExistsException;
 import io.journalq.client.error.UnknownTopicException;
 import io.journalq.common.record.CompressionCodec;
-import io.journalq.server.process.BrokerProcess;
 import io.journalq.server.process.LocalCluster;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,11 +31,11 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
- * One cycle: a topic under load, faults one after the other, and the reading of every replica. All brokers run at its
- * beginning and at its end. One thread.
+ * One cycle: a topic under load, faults one after the other, and the reading of every replica. {@link FaultInjector}
+ * causes the faults, and {@link ClusterHealth} waits for the recovery. All brokers run at the beginning and at the end of
+ * a cycle. One thread.
  */
 final class ClusterCycle {
     static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(2);
@@ -48,23 +43,9 @@ final class ClusterCycle {
     private static final int PARTITIONS = 3;
     private static final int REPLICAS = 3;
     private static final int LONGEST_LIFE_MS = 1_500;
-    private static final int LONGEST_OUTAGE_MS = 4_000;
-    private static final int LONGEST_FREEZE_MS = 6_000;
-    private static final int LONGEST_PAUSE_MS = 2_000;
-    private static final int LONGEST_CUT_MS = 8_000;
-    private static final int LONGEST_DELAY_MS = 300;
-    private static final int LONGEST_GAP_MS = 500;
-    private static final int MOST_RESETS = 5;
-    private static final int START_SECONDS = 300;
-    private static final int STOP_SECONDS = 120;
-    private static final long RECOVERY_LIMIT_MS = 120_000;
-    private static final int POLL_MS = 50;
-    private static final int DUMP_MS = 2_000;
 
     /** {@code replication.lag.max.ms}, {@code write.interval.ms}, and the delay that an overloaded machine may add. */
     private static final long LOSS_BOUND_MS = 2_000;
-
-    private static final long LONGEST_SPAN_MS = 4_000;
 
     /** {@code broker.session.timeout.ms}. */
     private static final long SESSION_TIMEOUT_MS = 3_000;
@@ -72,7 +53,6 @@ final class ClusterCycle {
     private final ClusterPlan plan;
     private final LocalCluster cluster;
     private final ClusterMembers members;
-    private final NetworkProxies network;
     private final Admin admin;
     private final long seed;
     private final Random random;
@@ -84,22 +64,12 @@ final class ClusterCycle {
     private final TransactionLedger outcomes = new TransactionLedger(ledger);
     private final TransactionalClients transactions;
     private final Losses losses = new Losses(LOSS_BOUND_MS);
-    private final Map<Integer, Long> logStarts = new TreeMap<>();
-
-    /** When brokers were fenced by controllers that have been replaced since. */
-    private final List<Instant> fencedByReplaced = new ArrayList<>();
+    private final BrokerLogs logs;
+    private final ClusterHealth health;
+    private final FaultInjector faults;
 
     /** Number of committed transactions when the last fault was over. */
     private long committedBefore;
-
-    /** The cluster cannot be used any more. The message is the finding. */
-    private static final class ClusterLostException extends Exception {
-        private static final long serialVersionUID = 1L;
-
-        ClusterLostException(String finding, Throwable cause) {
-            super(finding, cause);
-        }
-    }
 
     ClusterCycle(
             ClusterPlan plan,
@@ -112,7 +82,6 @@ final class ClusterCycle {
         this.plan = plan;
         this.cluster = cluster;
         this.members = members;
-        this.network = network;
         this.admin = admin;
         this.seed = seed;
         this.random = new Random(seed);
@@ -120,17 +89,19 @@ final class ClusterCycle {
         this.transactionalTopic = topic + "-transactions";
         this.transactions = new TransactionalClients(outcomes, LoadClients.partitions(transactionalTopic, PARTITIONS));
         this.report = report;
+        this.logs = new BrokerLogs(cluster, members, ledger);
+        this.health = new ClusterHealth(cluster, members, admin, topics(), REPLICAS);
+        this.faults = new FaultInjector(cluster, members, network, random, losses, ledger, logs, health);
     }
 
     void run() throws InterruptedException {
-        members.ids().forEach(id -> logStarts.put(id, cluster.process(id).logEnd()));
         ClientThreads load = new ClientThreads(
                 ledger, cluster.bootstrapServers(), plan.pause().toMillis(), REQUEST_TIMEOUT);
         // Otherwise, a reading that fails would hide what was found before.
         if (!ledger.attempt("the cycle", () -> run(load))) {
             load.abandon();
         }
-        ledger.attempt("the reading of the logs", this::reportFailures);
+        ledger.attempt("the reading of the logs", logs::reportFailures);
         report.onCycle(
                 ledger.acknowledgedCount(),
                 ledger.foundCount(),
@@ -151,7 +122,7 @@ final class ClusterCycle {
             }
             load.close();
             noteFencings();
-            Map<String, TopicDescription> described = awaitInSync();
+            Map<String, TopicDescription> described = health.awaitInSync();
             for (TopicDescription each : described.values()) {
                 compareReplicas(each);
             }
@@ -202,7 +173,7 @@ final class ClusterCycle {
                 throw new ClusterLostException("a topic of the cycle cannot be created: " + failure, failure);
             }
         }
-        awaitInSync();
+        health.awaitInSync();
     }
 
     /** Starts producers of both clients with both acknowledgements, and consumers of both clients. */
@@ -238,174 +209,21 @@ final class ClusterCycle {
         seen.watchWithJournalQ(load, topic, PARTITIONS);
     }
 
-    // Faults.
-
     private void inject(ClusterFault fault) throws IOException, InterruptedException, ClusterLostException {
         awaitEveryProducer("before " + fault);
         int victim = members.draw(random);
-        requireAlive("before " + fault);
+        health.requireAlive("before " + fault);
         report.onFault(fault);
-        switch (fault) {
-            case KILL -> {
-                losses.onFault(LONGEST_SPAN_MS);
-                cluster.kill(victim);
-                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
-                start(victim);
-            }
-            case FREEZE -> {
-                losses.onFault(LONGEST_SPAN_MS);
-                cluster.freeze(victim);
-                Thread.sleep(random.nextInt(LONGEST_FREEZE_MS));
-                cluster.thaw(victim);
-            }
-            case STOP -> {
-                losses.onFault(LONGEST_SPAN_MS);
-                stop(victim);
-                Thread.sleep(random.nextInt(LONGEST_PAUSE_MS));
-                start(victim);
-            }
-            case ROLL -> {
-                losses.onFault(Long.MAX_VALUE);
-                for (int id : members.ids()) {
-                    stop(id);
-                    start(id);
-                    awaitInSync();
-                }
-            }
-            case WIPE -> {
-                losses.onFault(LONGEST_SPAN_MS);
-                cluster.kill(victim);
-                delete(cluster.data(victim));
-                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
-                start(victim);
-            }
-            case REPLACE -> {
-                losses.onFault(LONGEST_SPAN_MS);
-                cluster.kill(victim);
-                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
-                replace(victim);
-            }
-            case MAJORITY -> {
-                losses.onFault(Long.MAX_VALUE);
-                killAndStart(members.ids().stream().filter(id -> id != victim).toList());
-            }
-            case BLACKOUT -> {
-                losses.onFault(Long.MAX_VALUE);
-                killAndStart(members.ids());
-            }
-            case CUT -> cut(victim);
-            case DELAY -> {
-                losses.onFault(LONGEST_SPAN_MS);
-                int delayMs = 1 + random.nextInt(LONGEST_DELAY_MS);
-                others(victim, true).forEach(id -> {
-                    network.set(victim, id, false, delayMs);
-                    network.set(id, victim, false, delayMs);
-                });
-                Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
-                network.heal();
-            }
-            case RESET -> {
-                losses.onFault(LONGEST_SPAN_MS);
-                for (int count = 1 + random.nextInt(MOST_RESETS); count > 0; count--) {
-                    network.reset(victim);
-                    Thread.sleep(random.nextInt(LONGEST_PAUSE_MS));
-                }
-            }
-        }
+        faults.inject(fault, victim);
         long overNanos = System.nanoTime();
         ledger.onStarted();
         committedBefore = outcomes.committedCount();
         awaitEveryProducer("after " + fault + " of broker " + victim);
-        awaitInSync();
+        health.awaitInSync();
         losses.onFaultOver();
         report.onRecovered(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - overNanos));
         if (random.nextBoolean()) {
             electPreferred();
-        }
-    }
-
-    private List<Integer> others(int broker, boolean withClients) {
-        List<Integer> others = new ArrayList<>(members.ids());
-        others.remove((Integer) broker);
-        if (withClients) {
-            others.add(NetworkProxies.CLIENTS);
-        }
-        return others;
-    }
-
-    /** Cuts a broker off from the others, in both directions or in one, with or without the clients. */
-    private void cut(int victim) throws InterruptedException {
-        boolean in = random.nextInt(3) > 0;
-        boolean out = !in || random.nextBoolean();
-        boolean clients = random.nextInt(4) == 0;
-        losses.onFault(in && out ? LONGEST_SPAN_MS : Long.MAX_VALUE);
-        others(victim, clients).forEach(id -> {
-            network.set(id, victim, in, 0);
-            network.set(victim, id, out, 0);
-        });
-        Thread.sleep(random.nextInt(LONGEST_CUT_MS));
-        network.heal();
-    }
-
-    private void stop(int id) throws InterruptedException {
-        if (!cluster.stop(id, STOP_SECONDS)) {
-            cluster.process(id).dumpStacks();
-            Thread.sleep(DUMP_MS);
-            ledger.report("StopsInTime: broker " + id + " still runs " + STOP_SECONDS
-                    + " s after SIGTERM; its log has the stacks of its threads");
-            cluster.kill(id);
-        }
-    }
-
-    /** Kills brokers within a second, and starts all of them together: none may be able to start alone. */
-    private void killAndStart(List<Integer> ids) throws IOException, InterruptedException, ClusterLostException {
-        List<Integer> shuffled = new ArrayList<>(ids);
-        Collections.shuffle(shuffled, random);
-        for (int id : shuffled) {
-            cluster.kill(id);
-            Thread.sleep(random.nextInt(LONGEST_GAP_MS));
-        }
-        Thread.sleep(random.nextInt(LONGEST_OUTAGE_MS));
-        Collections.shuffle(shuffled, random);
-        for (int id : shuffled) {
-            cluster.start(id);
-        }
-        for (int id : shuffled) {
-            awaitServing(id);
-        }
-    }
-
-    private static void delete(Path directory) throws IOException {
-        try (Stream<Path> all = Files.walk(directory)) {
-            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(path);
-            }
-        }
-    }
-
-    private void replace(int dead) throws IOException, InterruptedException, ClusterLostException {
-        int successor = members.nextId();
-        start(successor);
-        reportFailure(dead);
-        fencedByReplaced.addAll(fencingsBy(dead));
-        try {
-            members.replace(admin, dead, successor, RECOVERY_LIMIT_MS);
-        } catch (IOException failure) {
-            dumpStacks();
-            throw new ClusterLostException("ReplicasCatchUp: " + failure.getMessage(), failure);
-        }
-    }
-
-    private void start(int id) throws IOException, InterruptedException, ClusterLostException {
-        cluster.start(id);
-        awaitServing(id);
-    }
-
-    private void awaitServing(int id) throws InterruptedException, ClusterLostException {
-        try {
-            cluster.awaitServing(id, START_SECONDS);
-        } catch (IOException failure) {
-            throw new ClusterLostException("StartsAgain: " + failure.getMessage(), failure);
         }
     }
 
@@ -420,29 +238,19 @@ final class ClusterCycle {
 
     // What must hold after each fault.
 
-    private void requireAlive(String when) throws ClusterLostException {
-        for (int id : members.ids()) {
-            if (!cluster.isAlive(id)) {
-                throw new ClusterLostException(
-                        "broker " + id + " ended on its own with exit code "
-                                + cluster.process(id).exitCode() + " " + when + "; see " + cluster.log(id),
-                        null);
-            }
-        }
-    }
-
     private void awaitEveryProducer(String when) throws InterruptedException, ClusterLostException {
-        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ClusterHealth.RECOVERY_LIMIT_MS);
         for (List<String> waiting = waiting(); !waiting.isEmpty(); waiting = waiting()) {
-            requireAlive(when);
+            health.requireAlive(when);
             if (System.nanoTime() > endNanos) {
-                dumpStacks();
+                health.dumpStacks();
                 throw new ClusterLostException(
-                        "AcknowledgesAgain: " + when + ", nothing was acknowledged for " + RECOVERY_LIMIT_MS + " ms to "
-                                + waiting + "; the logs have the stacks of all threads",
+                        "AcknowledgesAgain: " + when + ", nothing was acknowledged for "
+                                + ClusterHealth.RECOVERY_LIMIT_MS + " ms to " + waiting
+                                + "; the logs have the stacks of all threads",
                         null);
             }
-            Thread.sleep(POLL_MS);
+            Thread.sleep(ClusterHealth.POLL_MS);
         }
     }
 
@@ -455,69 +263,11 @@ final class ClusterCycle {
         return waiting;
     }
 
-    /** Returns the topics of the cycle when all their replicas are in sync. */
-    private Map<String, TopicDescription> awaitInSync() throws InterruptedException, ClusterLostException {
-        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
-        String last = "no description";
-        while (System.nanoTime() < endNanos) {
-            requireAlive("while replicas caught up");
-            try {
-                Map<String, TopicDescription> described = admin.describeTopics(topics());
-                if (described.values().stream()
-                        .allMatch(each -> each.partitions().stream().allMatch(ClusterCycle::isInSync))) {
-                    return described;
-                }
-                last = described.toString();
-            } catch (RuntimeException notYet) {
-                last = notYet.toString();
-            }
-            Thread.sleep(POLL_MS);
-        }
-        dumpStacks();
-        throw new ClusterLostException(
-                "ReplicasCatchUp: not all replicas are in sync after " + RECOVERY_LIMIT_MS + " ms: " + last
-                        + "; the logs have the stacks of all threads",
-                null);
-    }
-
-    private static boolean isInSync(PartitionDescription partition) {
-        return partition.leader() >= 0
-                && partition.inSyncReplicas().size() == REPLICAS
-                && partition.replicas().size() == REPLICAS;
-    }
-
-    private void dumpStacks() throws InterruptedException {
-        members.ids().forEach(id -> cluster.process(id).dumpStacks());
-        Thread.sleep(DUMP_MS);
-    }
-
-    private void reportFailures() throws IOException {
-        for (int id : members.ids()) {
-            reportFailure(id);
-        }
-    }
-
     /** A broker can be fenced that nothing was done to, on a busy machine. It is a leader that fails, like any other. */
     private void noteFencings() throws IOException {
-        List<Instant> fencings = new ArrayList<>(fencedByReplaced);
-        for (int id : members.ids()) {
-            fencings.addAll(fencingsBy(id));
-        }
-        for (Instant at : fencings) {
+        for (Instant at : logs.fencings()) {
             long agoNanos = Duration.between(at, Instant.now()).toNanos();
-            losses.onFencing(System.nanoTime() - agoNanos, SESSION_TIMEOUT_MS, LONGEST_SPAN_MS);
-        }
-    }
-
-    private List<Instant> fencingsBy(int id) throws IOException {
-        return BrokerReports.fencings(cluster.process(id).logSince(logStarts.getOrDefault(id, 0L)));
-    }
-
-    private void reportFailure(int id) throws IOException {
-        BrokerProcess process = cluster.process(id);
-        String failure = BrokerReports.unexpectedFailure(process.logSince(logStarts.getOrDefault(id, 0L)));
-        if (failure != null) {
-            ledger.report("unexpected failure of broker " + id + ": " + failure);
+            losses.onFencing(System.nanoTime() - agoNanos, SESSION_TIMEOUT_MS, FaultInjector.LONGEST_SPAN_MS);
         }
     }
 
@@ -529,7 +279,7 @@ final class ClusterCycle {
 
     /** Followers that are in sync can still lack the last records for a moment. */
     private void compareReplicas(TopicDescription described) throws IOException, InterruptedException {
-        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(RECOVERY_LIMIT_MS);
+        long endNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(ClusterHealth.RECOVERY_LIMIT_MS);
         for (PartitionDescription partition : described.partitions()) {
             while (true) {
                 Map<Integer, byte[]> byBroker = new TreeMap<>();
@@ -552,7 +302,7 @@ final class ClusterCycle {
                                     .collect(Collectors.joining("; ")));
                     break;
                 }
-                Thread.sleep(POLL_MS);
+                Thread.sleep(ClusterHealth.POLL_MS);
             }
         }
     }
