@@ -13,11 +13,9 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
-import java.util.function.LongSupplier;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
-import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
@@ -44,16 +42,14 @@ public final class QuorumMembers {
 
     private static final int MAX_VOTERS = 7;
 
-    private final ClientId client;
     private final RaftPeerId self;
     private final RaftGroupId group;
-    private final LongSupplier callIds;
+    private final QuorumRequests requests;
 
-    QuorumMembers(QuorumConfig config, ClientId client, LongSupplier callIds) {
-        this.client = client;
+    QuorumMembers(QuorumConfig config, QuorumRequests requests) {
         this.self = peerId(config.self());
         this.group = groupId(config.clusterId());
-        this.callIds = callIds;
+        this.requests = requests;
     }
 
     static RaftGroupId groupId(Uuid clusterId) {
@@ -152,7 +148,7 @@ public final class QuorumMembers {
                     .setRequestorId(leader.toByteString())
                     .setReplyId(self.toByteString())
                     .setRaftGroupId(ProtoUtils.toRaftGroupIdProtoBuilder(group))
-                    .setCallId(callIds.getAsLong())
+                    .setCallId(requests.nextCallId())
                     .build();
             server.startLeaderElection(StartLeaderElectionRequestProto.newBuilder()
                     .setServerRequest(request)
@@ -230,8 +226,7 @@ public final class QuorumMembers {
                     .setServersInCurrentConf(List.copyOf(now))
                     .setServersInNewConf(next)
                     .build();
-            return server.setConfigurationAsync(
-                            new SetConfigurationRequest(client, self, group, callIds.getAsLong(), arguments))
+            return server.setConfigurationAsync(requests.setConfiguration(arguments))
                     .thenCompose(QuorumMembers::toResult);
         } catch (IOException | TimeoutException | IllegalArgumentException failure) {
             return CompletableFuture.failedFuture(failure);

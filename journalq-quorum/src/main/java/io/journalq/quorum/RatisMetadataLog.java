@@ -9,7 +9,6 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Clock;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
@@ -17,20 +16,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.logging.Level;
-import org.apache.ratis.protocol.ClientId;
-import org.apache.ratis.protocol.Message;
-import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.protocol.SnapshotManagementRequest;
-import org.apache.ratis.protocol.TransferLeadershipRequest;
-import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
-import org.apache.ratis.server.protocol.TermIndex;
-import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage.StartupOption;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,19 +51,8 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
      */
     static final int LOST_VOTE_WAIT_MS = 2 * RatisSettings.ELECTION_TIMEOUT_MAX_MS;
 
-    /** Time between two looks at whether a term has begun. That usually takes a few milliseconds. */
-    private static final int TERM_CHECK_MS = RatisSettings.ELECTION_TIMEOUT_MAX_MS;
-
-    private static final int STEP_DOWN_TIMEOUT_MS = 3_000;
-    private static final int SNAPSHOT_TIMEOUT_MS = 60_000;
     private static final int METADATA_TIMEOUT_MS = 60_000;
     private static final int METADATA_CHECK_MS = 10;
-    private static final int REOPEN_DELAY_MIN_MS = 500;
-    private static final int REOPEN_DELAY_MAX_MS = 10_000;
-    private static final int FIRST_ELECTION_MAX_MS = 10_000;
-
-    /** A server that was open for this long is not expected to fail at once when it is opened again. */
-    private static final int STABLE_AFTER_MS = 60_000;
 
     private final QuorumConfig config;
     private final QuorumProvider.Admission admission;
@@ -82,32 +61,24 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private final VoterDirectory directory;
     private final RaftPeerId self;
     private final RaftGroupId group;
-    private final ClientId client = ClientId.randomId();
-    private final AtomicLong callIds = new AtomicLong();
+    private final QuorumRequests requests;
     private final QuorumMembers quorum;
     private final ScheduledExecutorService background =
             Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "journalq-quorum"));
     private final MetadataProposals proposals;
 
-    private Consumer<Role> roleListener = role -> {};
+    private final QuorumRole role = new QuorumRole();
+
+    /** Used while this log's monitor is held. */
+    private final ReopenBackoff backoff = new ReopenBackoff();
+
     private AppliedMetadata applied;
-
-    /** Guards the role. Never held while Ratis is called. */
-    private final Object roles = new Object();
-
-    private volatile Role role = Role.FOLLOWING;
-    private volatile int term;
-    private volatile IOException failure;
     private volatile Members lastMembers = new Members(Members.NO_LEADER, 0, List.of());
 
     /** Null while there is none. Set while this log's monitor is held. */
     private volatile OpenServer server;
 
     private boolean closed;
-    private int reopenDelayMs = REOPEN_DELAY_MIN_MS;
-
-    /** For how long the next server waits for a leader before it asks for votes. */
-    private int firstElectionMs = RatisSettings.FIRST_ELECTION_TIMEOUT_MS;
 
     /** Creates the log of a voter; {@link #open} opens it. */
     public RatisMetadataLog(QuorumConfig config, FileStore store, Clock clock, ByteBufAllocator allocator) {
@@ -135,8 +106,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                 config.clusterId());
         this.self = QuorumMembers.peerId(config.self());
         this.group = QuorumMembers.groupId(config.clusterId());
-        this.quorum = new QuorumMembers(config, client, callIds::incrementAndGet);
-        this.proposals = new MetadataProposals(this::request, clock, allocator, background);
+        this.requests = new QuorumRequests(self, group);
+        this.quorum = new QuorumMembers(config, requests);
+        this.proposals = new MetadataProposals(requests::append, clock, allocator, background);
     }
 
     /** A Ratis server and what it reports. */
@@ -145,6 +117,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         private final RaftServer ratis;
         private final AtomicBoolean failed = new AtomicBoolean();
         private final long openedNanos = System.nanoTime();
+        private final TermWatch termWatch;
         private volatile boolean removed;
 
         OpenServer(StartupOption option) throws IOException {
@@ -153,68 +126,34 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                     .setServerId(self)
                     .setGroup(QuorumMembers.group(config))
                     .setStateMachine(machine)
-                    .setProperties(RatisSettings.of(config, directory.storage(), firstElectionMs))
+                    .setProperties(RatisSettings.of(config, directory.storage(), backoff.firstElectionMs()))
                     .setParameters(RatisSettings.parameters(self, config.tls()))
                     .setOption(option)
                     .build();
+            termWatch = new TermWatch(
+                    ratis,
+                    group,
+                    () -> server == this,
+                    requests::stepDown,
+                    check -> inBackground(check, TermWatch.CHECK_MS));
         }
 
         @Override
         public void onElected() {
-            inBackground(() -> checkTerm(null), TERM_CHECK_MS);
-        }
-
-        /**
-         * Gives the leadership up if the term does not begin although everything is sent: the acknowledgements of its
-         * first entry are lost. Ratis does not send that again, and accepts no other entry before it, see decision 20.
-         *
-         * @param before what the other voters had acknowledged at the last look; null at the first one
-         */
-        private void checkTerm(long[] before) {
-            try {
-                RaftServer.Division division = ratis.getDivision(group);
-                DivisionInfo info = division.getInfo();
-                if (server != this || !info.isLeader() || info.isLeaderReady()) {
-                    return;
-                }
-                long[] acknowledged = info.getFollowerMatchIndices();
-                if (Arrays.equals(acknowledged, before) && !isCommitted(division) && isSent(division)) {
-                    log.warn("the term of this broker as the controller does not begin, another broker is elected");
-                    var unused = ratis.transferLeadershipAsync(new TransferLeadershipRequest(
-                            client, self, group, callIds.incrementAndGet(), null, STEP_DOWN_TIMEOUT_MS));
-                }
-                inBackground(() -> checkTerm(acknowledged), TERM_CHECK_MS);
-            } catch (IOException closed) {
-                log.debug("the server of the metadata quorum is closed", closed);
-            }
-        }
-
-        /** Whether an entry of the term is committed, so that it only has to be applied. */
-        private static boolean isCommitted(RaftServer.Division division) {
-            RaftLog entries = division.getRaftLog();
-            TermIndex last = entries.getTermIndex(entries.getLastCommittedIndex());
-            return last != null && last.getTerm() == division.getInfo().getCurrentTerm();
-        }
-
-        /** Whether a majority was sent everything. Others may still receive older entries, or a snapshot. */
-        private static boolean isSent(RaftServer.Division division) {
-            long[] next = division.getInfo().getFollowerNextIndices();
-            long end = division.getRaftLog().getNextIndex();
-            long whole = 1 + Arrays.stream(next).filter(index -> index >= end).count();
-            return next.length > 0 && 2 * whole > 1 + next.length;
+            termWatch.begin();
         }
 
         @Override
         public void onLeaderReady(long newTerm) {
             if (server == this) {
-                lead((int) newTerm);
+                role.lead((int) newTerm);
             }
         }
 
         @Override
         public void onNotLeader() {
             if (server == this) {
-                follow();
+                role.follow();
             }
         }
 
@@ -225,9 +164,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
 
         @Override
         public void onSnapshotDue() {
-            SnapshotManagementRequest request = SnapshotManagementRequest.newCreate(
-                    client, self, group, callIds.incrementAndGet(), SNAPSHOT_TIMEOUT_MS, 1);
-            var unused = ratis.snapshotManagementAsync(request).whenComplete((reply, failure) -> {
+            var unused = ratis.snapshotManagementAsync(requests.snapshot()).whenComplete((reply, failure) -> {
                 if (failure != null) {
                     log.warn("no snapshot of the metadata is taken: reason=\"{}\"", failure.getMessage(), failure);
                 }
@@ -251,13 +188,13 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                 closeLater();
             } else if (removed) {
                 log.info("this broker is no longer a voter of the metadata quorum");
-                follow();
+                role.follow();
             } else {
                 log.warn(
                         "the server of the metadata quorum cannot go on: reason=\"{}\"",
                         cause == null ? closedItself() : cause.getMessage(),
                         cause);
-                follow();
+                role.follow();
                 inBackground(() -> replace(this, cause == null), 0);
             }
         }
@@ -296,7 +233,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
 
     @Override
     public void onRole(Consumer<Role> listener) {
-        roleListener = listener;
+        role.onChange(listener);
     }
 
     @Override
@@ -330,8 +267,8 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     private void awaitMetadata() throws IOException {
         long deadlineNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(METADATA_TIMEOUT_MS);
         while (applied.endOffset() == 0) {
-            if (failure != null) {
-                throw refusal();
+            if (role.hasFailed()) {
+                throw role.refusal();
             }
             if (System.nanoTime() > deadlineNanos) {
                 throw new IOException("the metadata of the cluster did not arrive within " + METADATA_TIMEOUT_MS / 1_000
@@ -379,8 +316,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     /**
      * Closes a server that cannot go on, and opens another one later.
      *
-     * @param closedItself when it asked for votes, perhaps as a voter that was removed. It can be added again only while
-     *     its server is open, so the next one opens soon, and waits longer before it asks
+     * @param closedItself whether it was closed by itself, see {@link ReopenBackoff#onClosed}
      */
     private synchronized void replace(OpenServer useless, boolean closedItself) {
         if (closed || server != useless) {
@@ -389,19 +325,12 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         server = null;
         useless.close();
         proposals.fail("the server of the metadata quorum was closed");
-        if (System.nanoTime() - useless.openedNanos > TimeUnit.MILLISECONDS.toNanos(STABLE_AFTER_MS)) {
-            reopenDelayMs = REOPEN_DELAY_MIN_MS;
-            firstElectionMs = RatisSettings.FIRST_ELECTION_TIMEOUT_MS;
-        }
-        if (closedItself) {
-            reopenDelayMs = REOPEN_DELAY_MIN_MS;
-            firstElectionMs = Math.min(FIRST_ELECTION_MAX_MS, 2 * firstElectionMs);
-        }
+        backoff.onClosed(System.nanoTime() - useless.openedNanos, closedItself);
         reopenLater();
     }
 
     private synchronized void reopen() {
-        if (closed || role == Role.FAILED) {
+        if (closed || role.hasFailed()) {
             return;
         }
         try {
@@ -413,9 +342,9 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     }
 
     private void reopenLater() {
-        log.info("the server of the metadata quorum opens again in {} ms", reopenDelayMs);
-        inBackground(this::reopen, reopenDelayMs);
-        reopenDelayMs = Math.min(REOPEN_DELAY_MAX_MS, 2 * reopenDelayMs);
+        int delayMs = backoff.nextDelayMs();
+        log.info("the server of the metadata quorum opens again in {} ms", delayMs);
+        inBackground(this::reopen, delayMs);
     }
 
     private void inBackground(Runnable work, int delayMs) {
@@ -426,39 +355,8 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
     }
 
-    // ---- role
-
-    private void lead(int newTerm) {
-        synchronized (roles) {
-            if (role == Role.FAILED) {
-                return;
-            }
-            term = newTerm;
-            role = Role.LEADING;
-            roleListener.accept(Role.LEADING);
-        }
-    }
-
-    private void follow() {
-        followAfter(term);
-    }
-
-    /** Ends the leadership of {@code endedTerm}, and not that of a later term. */
-    private void followAfter(int endedTerm) {
-        synchronized (roles) {
-            if (role == Role.LEADING && term == endedTerm) {
-                role = Role.FOLLOWING;
-                roleListener.accept(Role.FOLLOWING);
-            }
-        }
-    }
-
     private void fail(IOException reason) {
-        synchronized (roles) {
-            failure = reason;
-            role = Role.FAILED;
-            roleListener.accept(Role.FAILED);
-        }
+        role.fail(reason);
         proposals.fail("the metadata log has failed");
     }
 
@@ -548,29 +446,11 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
     @Override
     public CompletableFuture<Void> propose(MetadataBatch batch) {
         OpenServer now = server;
-        if (role != Role.LEADING || now == null) {
-            return CompletableFuture.failedFuture(refusal());
+        if (!role.isLeading() || now == null) {
+            return CompletableFuture.failedFuture(role.refusal());
         }
-        int proposedTerm = term;
-        return proposals.propose(now.ratis, batch, proposedTerm, applied, () -> followAfter(proposedTerm));
-    }
-
-    private RaftClientRequest request(Message batch) {
-        return RaftClientRequest.newBuilder()
-                .setClientId(client)
-                .setServerId(self)
-                .setGroupId(group)
-                .setCallId(callIds.incrementAndGet())
-                .setMessage(batch)
-                .setType(RaftClientRequest.writeRequestType())
-                .build();
-    }
-
-    private IOException refusal() {
-        IOException reason = failure;
-        return reason != null
-                ? new IOException("the metadata log has failed: " + reason.getMessage(), reason)
-                : new IOException("this broker does not lead the metadata quorum");
+        int proposedTerm = role.term();
+        return proposals.propose(now.ratis, batch, proposedTerm, applied, () -> role.followAfter(proposedTerm));
     }
 
     @Override
