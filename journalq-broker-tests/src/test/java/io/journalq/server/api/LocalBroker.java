@@ -4,6 +4,7 @@ import io.journalq.common.id.Uuid;
 import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.server.broker.BrokerCore;
+import io.journalq.server.broker.BrokerEnvironment;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigException;
 import io.journalq.server.config.ConfigOrigin;
@@ -97,7 +98,7 @@ final class LocalBroker implements AutoCloseable {
         Random random = new Random(1);
         core = BrokerCore.open(
                 config,
-                new BrokerCore.Environment(
+                new BrokerEnvironment(
                         new MemoryFileStore(),
                         loops.cycles(),
                         pool,

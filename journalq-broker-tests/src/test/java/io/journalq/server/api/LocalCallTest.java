@@ -16,6 +16,7 @@ import io.journalq.common.protocol.message.FetchResponse;
 import io.journalq.common.protocol.message.ProduceRequest;
 import io.journalq.common.protocol.message.ProduceResponse;
 import io.journalq.server.broker.BrokerCore;
+import io.journalq.server.broker.BrokerEnvironment;
 import io.journalq.server.broker.WireClient;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ConfigOrigin;
@@ -62,7 +63,7 @@ class LocalCallTest {
         Random random = new Random(1);
         core = BrokerCore.open(
                 config,
-                new BrokerCore.Environment(
+                new BrokerEnvironment(
                         new MemoryFileStore(),
                         loops.cycles(),
                         pool,

@@ -136,7 +136,7 @@ class FailedStartTest {
                 // given a failure at each id that the broker makes, also behind the start of the controller
                 AtomicInteger left = new AtomicInteger(i);
                 ExecutorService controller = Controller.newThread();
-                BrokerCore.Environment environment = new BrokerCore.Environment(
+                BrokerEnvironment environment = new BrokerEnvironment(
                         new MemoryFileStore(),
                         loops.cycles(),
                         pool,

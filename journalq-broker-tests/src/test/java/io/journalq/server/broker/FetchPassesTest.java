@@ -72,7 +72,7 @@ class FetchPassesTest {
         Random random = new Random(1);
         core = BrokerCore.open(
                 config,
-                new BrokerCore.Environment(
+                new BrokerEnvironment(
                         store,
                         loops.cycles(),
                         pool,

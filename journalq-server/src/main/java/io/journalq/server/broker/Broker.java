@@ -310,7 +310,7 @@ public final class Broker implements AutoCloseable {
         PeerChannels peers = openPeers(transports.peers());
         BrokerCore opened = BrokerCore.open(
                 config,
-                new BrokerCore.Environment(
+                new BrokerEnvironment(
                         reserved,
                         loops.cycles(),
                         blockingPool,
@@ -383,10 +383,10 @@ public final class Broker implements AutoCloseable {
         }
     }
 
-    private static BrokerCore.PeerTrust trust(ListenerTransports transports) {
+    private static BrokerEnvironment.PeerTrust trust(ListenerTransports transports) {
         PeerIdentity peers = transports.peers();
         PeerIdentity quorum = transports.quorum();
-        return new BrokerCore.PeerTrust(
+        return new BrokerEnvironment.PeerTrust(
                 peers == null ? client -> true : peers::isBroker, quorum == null ? null : quorum.forQuorum());
     }
 

@@ -18,36 +18,24 @@ import io.journalq.server.control.ControllerOperations;
 import io.journalq.server.control.MetadataLog;
 import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.PeerControllers;
-import io.journalq.server.control.QuorumTls;
 import io.journalq.server.directory.DataDirectories;
 import io.journalq.server.directory.DirectoryWatch;
-import io.journalq.server.journal.file.FileStore;
 import io.journalq.server.loop.FutureWaiter;
-import io.journalq.server.loop.LoopCycle;
-import io.journalq.server.memory.MemoryBudget;
 import io.journalq.server.memory.StatePart;
 import io.journalq.server.metadata.ClientQuotas;
 import io.journalq.server.metadata.InternalTopics;
 import io.journalq.server.metadata.MetadataDelta;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.security.ScramImage;
-import io.journalq.server.peer.PeerChannels;
 import io.journalq.server.security.AuditLog;
 import io.journalq.server.security.Authorizer;
-import io.journalq.server.security.Principal;
 import io.journalq.server.shard.LogDirectories;
 import io.journalq.server.shard.Shards;
-import io.journalq.server.shard.compaction.CleanerCounters;
-import io.journalq.server.shard.compaction.LogCleaner;
-import io.journalq.server.shard.compaction.LogCleaner.CleanerSurroundings;
 import io.journalq.server.shard.coordinator.CoordinatorKind.CoordinatorCounters;
 import io.journalq.server.shard.coordinator.Coordinators.CoordinatorResources;
 import io.journalq.server.shard.coordinator.group.GroupCoordinators;
 import io.journalq.server.shard.coordinator.group.GroupLags;
 import io.journalq.server.shard.coordinator.transaction.TransactionCoordinators;
-import io.journalq.server.shard.healing.HealingCounters;
-import io.journalq.server.shard.healing.ReplicaHealer;
-import io.journalq.server.shard.healing.Scrubber;
 import io.journalq.server.shard.metadata.MetadataApplier;
 import io.journalq.server.shard.partition.PartitionHost;
 import io.journalq.server.shard.partition.RecoveredEnd;
@@ -55,16 +43,11 @@ import io.journalq.server.shard.partition.ReplicaStatus;
 import io.journalq.server.store.CoordinatorSlice;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 /**
  * A broker without sockets: metadata, partitions, coordinators, and the handlers of all APIs. Everything that could
@@ -78,7 +61,7 @@ public final class BrokerCore implements AutoCloseable {
     private static final int HAND_OVER_MS = 5_000;
 
     private final BrokerConfig config;
-    private final Environment environment;
+    private final BrokerEnvironment environment;
     private final MetadataPublisher metadata;
     private final RemovedTopics removedTopics = new RemovedTopics();
     private final ClusterSetup cluster;
@@ -86,13 +69,7 @@ public final class BrokerCore implements AutoCloseable {
     private final ShutdownMarkers markers;
     private final ControllerOpener opener;
     private final Controller controller;
-    /** Whether brokers elect the controller. */
-    private final boolean inCluster;
-
-    private final BrokerLifecycle lifecycle;
-    /** Null for a broker that is alone. */
-    private final BrokerSupervisor supervisor;
-
+    private final ClusterMember member;
     private final Shards shards;
     private final GroupCoordinators groups;
     private final GroupLags groupLags;
@@ -100,64 +77,11 @@ public final class BrokerCore implements AutoCloseable {
     private final HandlerTable handlers;
     private final FetchHandler fetch;
     private final Telemetry telemetry;
-    private final LogCleaner cleaner;
-    private final ReplicaHealer healer;
-    private final Scrubber scrubber;
+    private final LogMaintenance maintenance;
     /** Whether clients may have been served. */
     private boolean served;
 
     private final DirectoryWatch watch;
-
-    /**
-     * Everything that a broker depends on.
-     *
-     * @param store its files
-     * @param cycles its event loops, one for each shard
-     * @param blockingPool runs operations that may block
-     * @param controllerThread runs metadata changes one after the other; shut down when the core is closed
-     * @param memory the heap budget of its state
-     * @param clock the time of day
-     * @param ids supplies ids that are unique and cannot be guessed
-     * @param waiting how a thread waits for a future
-     * @param peers requests to other brokers; null if the broker is alone
-     * @param trust who the other brokers are
-     */
-    public record Environment(
-            FileStore store,
-            List<LoopCycle> cycles,
-            Executor blockingPool,
-            ExecutorService controllerThread,
-            MemoryBudget memory,
-            Clock clock,
-            Supplier<Uuid> ids,
-            FutureWaiter waiting,
-            PeerChannels peers,
-            PeerTrust trust) {
-        /** Without certificates of brokers. */
-        public Environment(
-                FileStore store,
-                List<LoopCycle> cycles,
-                Executor blockingPool,
-                ExecutorService controllerThread,
-                MemoryBudget memory,
-                Clock clock,
-                Supplier<Uuid> ids,
-                FutureWaiter waiting,
-                PeerChannels peers) {
-            this(store, cycles, blockingPool, controllerThread, memory, clock, ids, waiting, peers, PeerTrust.ALL);
-        }
-    }
-
-    /**
-     * How a broker knows that others are brokers.
-     *
-     * @param brokers whether a client of the listener for brokers is one
-     * @param quorum keys and trust of the voters; null if their connections are not encrypted
-     */
-    public record PeerTrust(Predicate<Principal> brokers, QuorumTls quorum) {
-        /** Without certificates, so that who may connect decides. */
-        public static final PeerTrust ALL = new PeerTrust(client -> true, null);
-    }
 
     /**
      * What connects a broker to the other brokers of its cluster.
@@ -170,7 +94,7 @@ public final class BrokerCore implements AutoCloseable {
     /** @param onController receives the controller when it has started, to be closed if the rest fails */
     private BrokerCore(
             BrokerConfig config,
-            Environment environment,
+            BrokerEnvironment environment,
             CoordinatorSlice.Provider slices,
             Membership membership,
             Consumer<Controller> onController)
@@ -199,18 +123,19 @@ public final class BrokerCore implements AutoCloseable {
                         environment.waiting()),
                 directories);
         opener.recoverFiles();
-        Membership member = membership != null
+        Membership connected = membership != null
                 ? membership
                 : new Membership(
                         opener.openLog(
                                 cluster.join(environment.waiting()),
                                 environment.trust().quorum()),
                         cluster.remoteControllers());
-        this.inCluster = member.log().electsLeader();
-        this.controller = opener.start(member.log(), metadata, cluster.replicaEnds());
+        boolean inCluster = connected.log().electsLeader();
+        this.controller = opener.start(connected.log(), metadata, cluster.replicaEnds());
         onController.accept(controller);
-        ControllerOperations activeController = inCluster ? cluster.link(controller, member.controllers()) : controller;
-        this.lifecycle = new BrokerLifecycle(
+        ControllerOperations activeController =
+                inCluster ? cluster.link(controller, connected.controllers()) : controller;
+        BrokerLifecycle lifecycle = new BrokerLifecycle(
                 config,
                 directories,
                 metadata,
@@ -221,10 +146,13 @@ public final class BrokerCore implements AutoCloseable {
                         ? new RegistrationFile(
                                 environment.store(), config.dataDirectories(), directories::hasPartitions)
                         : null);
-        this.supervisor = inCluster ? supervisor(activeController) : null;
-        if (inCluster) {
-            joinCluster();
-        }
+        this.member = new ClusterMember(
+                config,
+                controller,
+                lifecycle,
+                inCluster ? cluster.supervisor(lifecycle, metadata, activeController) : null,
+                opener::await);
+        member.join();
         this.shards = new Shards(
                 config,
                 environment.cycles(),
@@ -236,19 +164,7 @@ public final class BrokerCore implements AutoCloseable {
         if (cluster.hasPeers()) {
             shards.join(cluster.replicaPeers(activeController));
         }
-        this.cleaner = CompactionSetup.of(
-                config,
-                shards,
-                new CleanerSurroundings(environment.blockingPool(), environment.clock(), environment.waiting()),
-                environment.ids());
-        this.healer = new ReplicaHealer(shards, environment.blockingPool(), environment.waiting(), cluster.requests());
-        this.scrubber = new Scrubber(
-                shards,
-                environment.blockingPool(),
-                environment.waiting(),
-                healer,
-                config.get(BrokerSettings.SCRUB_INTERVAL_MS),
-                config.get(BrokerSettings.SCRUB_BYTES_PER_SECOND));
+        this.maintenance = new LogMaintenance(config, environment, shards, cluster.requests());
         this.watch = new DirectoryWatch(
                 directories,
                 config.dataDirectories().size(),
@@ -286,7 +202,7 @@ public final class BrokerCore implements AutoCloseable {
                 cluster.requests(),
                 telemetry,
                 environment.memory().part(StatePart.FETCH_SESSIONS),
-                healer,
+                maintenance.damageListener(),
                 cluster.hasPeers() ? cluster.gate(environment.trust().brokers()) : null);
     }
 
@@ -295,28 +211,28 @@ public final class BrokerCore implements AutoCloseable {
      *
      * @throws IOException when the metadata cannot be read or written; nothing is left open
      */
-    public static BrokerCore open(BrokerConfig config, Environment environment) throws IOException {
+    public static BrokerCore open(BrokerConfig config, BrokerEnvironment environment) throws IOException {
         return open(config, environment, CoordinatorSlice.Provider.NONE);
     }
 
     /**
-     * As {@link #open(BrokerConfig, Environment)}, with stored coordinator state, so that coordinators need not read
+     * As {@link #open(BrokerConfig, BrokerEnvironment)}, with stored coordinator state, so that coordinators need not read
      * their whole journals.
      *
      * @param slices the stored state; closed by the caller, after the core
      */
-    public static BrokerCore open(BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices)
+    public static BrokerCore open(BrokerConfig config, BrokerEnvironment environment, CoordinatorSlice.Provider slices)
             throws IOException {
         return open(config, environment, slices, null);
     }
 
     /**
-     * As {@link #open(BrokerConfig, Environment, CoordinatorSlice.Provider)}, as a broker of a cluster.
+     * As {@link #open(BrokerConfig, BrokerEnvironment, CoordinatorSlice.Provider)}, as a broker of a cluster.
      *
      * @param membership null for the metadata log that the configuration asks for
      */
     public static BrokerCore open(
-            BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices, Membership membership)
+            BrokerConfig config, BrokerEnvironment environment, CoordinatorSlice.Provider slices, Membership membership)
             throws IOException {
         BrokerCore core = create(config, environment, slices, membership);
         try {
@@ -329,7 +245,7 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     private static BrokerCore create(
-            BrokerConfig config, Environment environment, CoordinatorSlice.Provider slices, Membership membership)
+            BrokerConfig config, BrokerEnvironment environment, CoordinatorSlice.Provider slices, Membership membership)
             throws IOException {
         List<Controller> started = new ArrayList<>(1);
         try {
@@ -359,35 +275,6 @@ public final class BrokerCore implements AutoCloseable {
                 audit);
     }
 
-    private BrokerSupervisor supervisor(ControllerOperations activeController) {
-        return new BrokerSupervisor(
-                lifecycle,
-                metadata,
-                activeController,
-                environment.cycles().get(0).loop(),
-                config.get(ReplicationSettings.BROKER_HEARTBEAT_INTERVAL_MS));
-    }
-
-    /** Registers this broker, so that its partitions are recovered with their newest leader epochs. */
-    private void joinCluster() throws IOException {
-        var unused = controller.whenFailed().thenRun(supervisor::disable);
-        try {
-            opener.await(CompletableFuture.anyOf(metadataFailure(), lifecycle.join()));
-        } catch (IOException | RuntimeException failure) {
-            supervisor.stop();
-            throw failure;
-        }
-    }
-
-    /** Fails if the metadata of this broker cannot become newer. */
-    private CompletableFuture<Void> metadataFailure() {
-        return controller
-                .whenFailed()
-                .thenCompose(failed -> CompletableFuture.failedFuture(
-                        new IOException("the metadata of the cluster cannot be applied; the log of this broker says why"
-                                + " (event=metadata-log-failed)")));
-    }
-
     private void start() {
         FutureWaiter waiting = environment.waiting();
         MetadataApplier applier = new MetadataApplier(shards, groups, transactions);
@@ -398,8 +285,8 @@ public final class BrokerCore implements AutoCloseable {
         markers.writeOpening();
         waiting.join(shards.partitions().open(all));
         Map<Uuid, List<Integer>> incomplete = shards.partitions().takeIncomplete();
-        if (inCluster) {
-            supervisor.setIncomplete(incomplete, () -> shards.partitions().forgetLosses(incomplete));
+        member.setIncomplete(incomplete, () -> shards.partitions().forgetLosses(incomplete));
+        if (member.isInCluster()) {
             left.deleteMoved(image, config.get(BrokerSettings.NODE_ID));
         }
         waiting.join(shards.startRetentionClock());
@@ -408,7 +295,7 @@ public final class BrokerCore implements AutoCloseable {
         groups.start(all, ends);
         var unused = transactions.follow(all);
         applier.start(image, waiting);
-        cleaner.start();
+        maintenance.startCompaction();
         markers.writeRunning(() -> offlinePartitions() == 0, this::takeOffline);
         watch.start();
     }
@@ -419,9 +306,7 @@ public final class BrokerCore implements AutoCloseable {
         IOException failure = new IOException("the data directory " + directory + " is offline: " + reason);
         if (directory.equals(config.dataDirectories().get(0))) {
             controller.refuseChanges(failure);
-            if (supervisor != null) {
-                supervisor.disable();
-            }
+            member.disable();
         }
         environment.waiting().join(shards.takeOffline(directory, failure));
     }
@@ -462,11 +347,9 @@ public final class BrokerCore implements AutoCloseable {
      */
     public void describe(List<ListenerAddress> advertised, LogDirectories logDirectories) throws IOException {
         int nodeId = config.get(BrokerSettings.NODE_ID);
-        if (!inCluster) {
-            opener.await(lifecycle.register(advertised));
-        }
+        member.registerAlone(advertised);
         served = true;
-        scrubber.start();
+        maintenance.startScrubbing();
         handlers.describe(
                 new ClusterBrokers(nodeId, metadata::current),
                 logDirectories,
@@ -490,10 +373,7 @@ public final class BrokerCore implements AutoCloseable {
      * @return completed when it may lead; at once for a broker that is alone. Fails if it can never lead
      */
     public CompletableFuture<Void> serve() {
-        FailedReplicas failed = new FailedReplicas(shards.offlinePartitions());
-        return supervisor == null
-                ? CompletableFuture.completedFuture(null)
-                : supervisor.serve(controller, failed, watch::full);
+        return member.serve(new FailedReplicas(shards.offlinePartitions()), watch::full);
     }
 
     /**
@@ -507,9 +387,9 @@ public final class BrokerCore implements AutoCloseable {
 
     /** Lets other brokers take over what this one leads, before it stops. Blocks. */
     public void handOver() {
-        if (supervisor != null) {
+        if (member.isInCluster()) {
             environment.waiting().join(shards.beginHandOver(HAND_OVER_MS));
-            environment.waiting().join(supervisor.leave(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS)));
+            environment.waiting().join(member.leave());
         }
     }
 
@@ -550,18 +430,9 @@ public final class BrokerCore implements AutoCloseable {
                 .toList();
     }
 
-    /** The counters of compaction. */
-    CleanerCounters cleanerCounters() {
-        return cleaner.counters();
-    }
-
-    Scrubber scrubber() {
-        return scrubber;
-    }
-
-    /** The counters of damage. */
-    HealingCounters healingCounters() {
-        return healer.counters();
+    /** The background work on the logs. */
+    LogMaintenance maintenance() {
+        return maintenance;
     }
 
     /** Responds to every parked fetch, and parks no more. */
@@ -572,14 +443,10 @@ public final class BrokerCore implements AutoCloseable {
     /** Lets running work finish, and closes every journal cleanly. */
     @Override
     public void close() throws IOException {
-        if (supervisor != null) {
-            supervisor.stop();
-        }
+        member.stop();
         watch.stop();
         try {
-            cleaner.close();
-            scrubber.close();
-            healer.close();
+            maintenance.close();
             controller.close();
         } finally {
             environment.waiting().join(metadata.published());

@@ -14,6 +14,7 @@ import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.config.ReplicationSettings;
 import io.journalq.server.control.Controller;
 import io.journalq.server.control.ControllerOperations;
+import io.journalq.server.control.MetadataPublisher;
 import io.journalq.server.control.PeerControllers;
 import io.journalq.server.control.ReplicaEnds;
 import io.journalq.server.loop.FutureWaiter;
@@ -81,6 +82,17 @@ final class ClusterSetup {
     ControllerLink link(Controller controller, PeerControllers controllers) {
         controllers.offer(controller);
         return new ControllerLink(nodeId, controller, controller::members, controllers, cycle.loop());
+    }
+
+    /** Keeps this broker unfenced, in a cluster whose brokers elect the controller. */
+    BrokerSupervisor supervisor(
+            BrokerLifecycle lifecycle, MetadataPublisher metadata, ControllerOperations activeController) {
+        return new BrokerSupervisor(
+                lifecycle,
+                metadata,
+                activeController,
+                cycle.loop(),
+                config.get(ReplicationSettings.BROKER_HEARTBEAT_INTERVAL_MS));
     }
 
     /** Requests of one purpose to other brokers; null for a broker that is alone. */

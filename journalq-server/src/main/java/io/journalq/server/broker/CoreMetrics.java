@@ -24,9 +24,9 @@ final class CoreMetrics {
 
     /** Adds the metrics of the core. Called once. */
     void bind(BrokerCore core) {
-        CompactionSetup.bind(core.cleanerCounters(), metrics);
-        bindHealing(core.healingCounters());
-        bindScrub(core.scrubber());
+        CompactionSetup.bind(core.maintenance().cleanerCounters(), metrics);
+        bindHealing(core.maintenance().healingCounters());
+        bindScrub(core.maintenance().scrubber());
         metrics.counter(
                 "journalq.coordinators.replayed.records",
                 "Records that coordinators replayed from journals on loading because the store did not have them.",

@@ -58,7 +58,7 @@ final class MetadataLogOpener {
 
     /** Waits for a write to the metadata log. */
     interface Waiting {
-        void await(CompletableFuture<Void> written) throws IOException;
+        void await(CompletableFuture<?> written) throws IOException;
     }
 
     /**

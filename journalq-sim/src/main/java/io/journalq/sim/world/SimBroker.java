@@ -8,6 +8,7 @@ import io.journalq.server.api.ClientSession;
 import io.journalq.server.api.HandlerRegistry;
 import io.journalq.server.api.LocalCall;
 import io.journalq.server.broker.BrokerCore;
+import io.journalq.server.broker.BrokerEnvironment;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.ListenerAddress;
 import io.journalq.server.journal.file.FileStore;
@@ -165,7 +166,7 @@ public final class SimBroker {
         List<LoopCycle> cycles = LoopCycle.cycles(loops);
         BrokerCore core = BrokerCore.open(
                 plan.config(),
-                new BrokerCore.Environment(
+                new BrokerEnvironment(
                         disk,
                         cycles,
                         new SimExecutor(process, Scheduler.Kind.POOL, plan.longestPoolDelayMs()),
