@@ -203,7 +203,7 @@ class MetricsTest {
         commit("done", Map.of(new TopicPartition("old", 0), 6L, new TopicPartition("t", 0), 10L));
 
         // when
-        Map<String, Double> values = values();
+        Map<String, Double> values = valuesWithLags();
 
         // then
         String labels = "{group=\"say \\\"hi\\\"\\n\",topic=\"old\"}";
@@ -226,7 +226,7 @@ class MetricsTest {
         }
 
         // when
-        Map<String, Double> values = values();
+        Map<String, Double> values = valuesWithLags();
 
         // then
         assertThat(values).containsEntry("journalq_group_lags_left_out", 3.0);
@@ -331,6 +331,15 @@ class MetricsTest {
             }
         }
         return problems;
+    }
+
+    /** A scrape has the broker compute the lags of groups, but shows those of before if that takes longer than a second. */
+    private Map<String, Double> valuesWithLags() throws Exception {
+        Map<String, Double> values = values();
+        while (values.keySet().stream().noneMatch(name -> name.startsWith("journalq_group_lag_records"))) {
+            values = values();
+        }
+        return values;
     }
 
     private Map<String, Double> values() throws Exception {
