@@ -1,9 +1,9 @@
 package io.journalq.sim.world;
 
 import io.journalq.sim.disk.SimDisk;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
@@ -14,7 +14,9 @@ import java.util.function.BooleanSupplier;
 public final class Scheduler {
     private static final int LONGEST_YIELD_NANOS = 500_000;
 
-    private final List<SimProcess> processes = new ArrayList<>();
+    /** Events may add and remove processes while all are gone through. */
+    private final List<SimProcess> processes = new CopyOnWriteArrayList<>();
+
     private final SimProcess clients;
     private final Random random;
     private final Trace trace = new Trace();
@@ -147,7 +149,7 @@ public final class Scheduler {
     /** The simulation is over: ends the threads that wait. */
     public void end() {
         stopped = true;
-        List.copyOf(processes).forEach(SimProcess::stop);
+        processes.forEach(SimProcess::stop);
     }
 
     public boolean isStopped() {
@@ -193,8 +195,10 @@ public final class Scheduler {
         }
         run(next, () -> next.runHead(all));
         if (all) {
-            for (SimProcess process : List.copyOf(processes)) {
-                run(process, process::continueThreads);
+            for (SimProcess process : processes) {
+                if (process.hasThreads()) {
+                    run(process, process::continueThreads);
+                }
             }
         }
         return !stopped;

@@ -27,6 +27,12 @@ public final class SimProcess {
     /** By the number of the kind. */
     private final List<PriorityQueue<Event>> queues = new ArrayList<>();
 
+    /** The kind of the next event of all threads; null if there is none, or if {@link #isNextKnown} is not set. */
+    private Kind next;
+
+    /** Whether {@link #next} is right: each event asks all processes for their next one, and few have changed. */
+    private boolean isNextKnown;
+
     /** Those that wait. */
     private final List<SimThread> threads = new ArrayList<>();
 
@@ -53,6 +59,7 @@ public final class SimProcess {
     /** Runs {@code work} on a thread of this process after a delay. */
     public void after(Kind kind, long delayNanos, Runnable work) {
         queue(kind).add(scheduler.event(delayNanos, work));
+        isNextKnown = false;
     }
 
     /** Like {@link #after}, with a random delay. */
@@ -117,6 +124,7 @@ public final class SimProcess {
         queues.forEach(PriorityQueue::clear);
         controlRuns = false;
         stopped = false;
+        isNextKnown = false;
     }
 
     /** Runs {@code work} after a delay, on a thread of its own that may wait in {@link #join} and {@link #runUntil}. */
@@ -138,9 +146,14 @@ public final class SimProcess {
         }
     }
 
+    /** Whether threads wait that {@link #continueThreads} may continue. */
+    boolean hasThreads() {
+        return !threads.isEmpty();
+    }
+
     /** Continues the threads for which something has come. */
     void continueThreads() {
-        if (threads.isEmpty() || isFrozen()) {
+        if (isFrozen()) {
             return;
         }
         for (SimThread thread : List.copyOf(threads)) {
@@ -208,11 +221,13 @@ public final class SimProcess {
         scheduler.advance(kind, Math.max(event.atNanos(), frozenUntilNanos));
         boolean control = kind == Kind.CONTROL;
         controlRuns |= control;
+        isNextKnown = false;
         try {
             event.work().run();
         } finally {
             if (control) {
                 controlRuns = false;
+                isNextKnown = false;
             }
         }
     }
@@ -225,10 +240,21 @@ public final class SimProcess {
         if (stopped) {
             return null;
         }
+        if (!all) {
+            return queue(Kind.LOOP).isEmpty() ? null : Kind.LOOP;
+        }
+        if (!isNextKnown) {
+            next = findNext();
+            isNextKnown = true;
+        }
+        return next;
+    }
+
+    private Kind findNext() {
         Kind best = null;
         Event earliest = null;
         for (Kind kind : KINDS) {
-            boolean mayRun = kind == Kind.LOOP || (all && !(kind == Kind.CONTROL && controlRuns));
+            boolean mayRun = kind != Kind.CONTROL || !controlRuns;
             Event head = queue(kind).peek();
             if (mayRun && head != null && (earliest == null || head.compareTo(earliest) < 0)) {
                 best = kind;
