@@ -62,7 +62,7 @@ final class ClusterHealth {
     }
 
     /** Gives the replicas of a dead broker to a running one, and waits until that has them. */
-    void awaitReplaced(int dead, int successor) throws InterruptedException, ClusterLostException {
+    void replace(int dead, int successor) throws InterruptedException, ClusterLostException {
         try {
             members.replace(admin, dead, successor, RECOVERY_LIMIT_MS);
         } catch (IOException failure) {

@@ -14,11 +14,11 @@ import java.util.Random;
 import java.util.stream.Stream;
 
 /**
- * Injects faults into the brokers and their network, and ends them. Tells {@link Losses} beforehand how many messages the
- * fault may lose. One thread.
+ * Injects faults into the brokers and their network, and ends them. Tells {@link Losses} beforehand over what
+ * time messages may be lost. One thread.
  */
 final class FaultInjector {
-    /** Longest time between the first and the last of successive messages that one leader may lose. */
+    /** Longest time between the first and the last of successive messages that one producer may lose in one partition. */
     static final long LONGEST_SPAN_MS = 4_000;
 
     private static final int LONGEST_OUTAGE_MS = 4_000;
@@ -201,7 +201,7 @@ final class FaultInjector {
         int successor = members.nextId();
         start(successor);
         logs.onReplaced(dead);
-        health.awaitReplaced(dead, successor);
+        health.replace(dead, successor);
     }
 
     private void start(int id) throws IOException, InterruptedException, ClusterLostException {

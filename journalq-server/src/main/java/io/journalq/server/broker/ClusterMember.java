@@ -116,14 +116,12 @@ final class ClusterMember {
     }
 
     /**
-     * Lets other brokers take over what this one leads, within {@code shutdown.timeout.ms}.
+     * Lets other brokers of the cluster take over what this one leads, within {@code shutdown.timeout.ms}.
      *
      * @return completed when this broker may stop
      */
     CompletableFuture<Void> leave() {
-        return supervisor == null
-                ? CompletableFuture.completedFuture(null)
-                : supervisor.leave(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS));
+        return supervisor.leave(config.get(BrokerSettings.SHUTDOWN_TIMEOUT_MS));
     }
 
     /** Sends nothing more. */

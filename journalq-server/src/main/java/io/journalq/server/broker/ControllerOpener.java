@@ -134,10 +134,10 @@ final class ControllerOpener {
         return new MetadataMachine(limits, new ConfigRules(config), memory);
     }
 
-    /** Waits for a write to the metadata log. */
-    void await(CompletableFuture<?> written) throws IOException {
+    /** See {@link MetadataLogOpener.Waiting}. */
+    void await(CompletableFuture<?> awaited) throws IOException {
         try {
-            environment.waiting().join(written);
+            environment.waiting().join(awaited);
         } catch (CompletionException failure) {
             if (failure.getCause() instanceof IOException cannotWrite) {
                 throw cannotWrite;

@@ -56,9 +56,9 @@ final class MetadataLogOpener {
     private final ClusterJoin join;
     private final QuorumTls tls;
 
-    /** Waits for a write to the metadata log. */
+    /** Waits for a future, and throws the I/O error with which it fails. */
     interface Waiting {
-        void await(CompletableFuture<?> written) throws IOException;
+        void await(CompletableFuture<?> awaited) throws IOException;
     }
 
     /**

@@ -53,8 +53,7 @@ public final class OffsetTruncation {
 
     /**
      * Moves back each offset that lies behind the end of its partition, or behind the end of the epoch in which it was
-     * read: a partition that lost its tail may have grown past that offset since then. Called before the groups' first
-     * request.
+     * read: a partition that lost its tail may have grown past that offset since then.
      *
      * @param kept runs once the change is safe. A machine that is loaded before that is corrected
      *     {@linkplain #moveBackInMemory in memory}

@@ -90,8 +90,11 @@ public final class Shard {
                 hosts(),
                 0,
                 host -> {
-                    host.maintain(
+                    boolean expired = host.maintain(
                             times.clock().millis(), times.retentionClock().nowMs(), times.transactionMaxTimeoutMs());
+                    if (expired && replicas != null) {
+                        replicas.onExpired(host);
+                    }
                     hanging[0] += host.producers().hangingTransactions();
                 },
                 () -> {

@@ -151,6 +151,14 @@ class DamagedCopyTest {
     }
 
     @Test
+    void shouldKeepTheFirstBatchWhenTheFirstBytesOfTheNextOneAreMissing() throws IOException {
+        byte[] torn = written('v', 994, 1_000, 1_002);
+        Arrays.fill(torn, batchBytes(), batchBytes() + Long.BYTES, (byte) 0);
+
+        assertThat(found(torn)).containsExactly(994L);
+    }
+
+    @Test
     void shouldNotServeTheValueOfATornBatchWhenItLiesBehindAGap() throws IOException {
         processIsKilled();
         for (long embedded : new long[] {100, 1_100}) {

@@ -143,15 +143,15 @@ public final class SegmentRecovery {
 
     private boolean isBeforeNext() throws IOException {
         BatchScanner behind = behind();
-        // A batch behind this one whose offset would not even fit here is damaged itself.
-        return (behind.next() && behind.baseOffset() >= nextOffset)
+        // A batch behind this one whose offset fits at most here is damaged itself: this one takes an offset.
+        return (behind.next() && behind.baseOffset() > nextOffset)
                 ? scanner.nextOffset() <= behind.baseOffset()
                 : place == Position.SYNCED || (rules.mayEndBehindGap() && isBeforeNextHealthy());
     }
 
     /**
      * Whether the next batch with a matching CRC begins at or behind the end of the current one. If not, the current
-     * one was written to the wrong position. Batches with offsets that have been before are damaged.
+     * one was written to the wrong position. Batches whose offsets were already used are damaged.
      */
     private boolean isBeforeNextHealthy() throws IOException {
         int at = scanner.position() + scanner.sizeBytes();
@@ -159,7 +159,7 @@ public final class SegmentRecovery {
         while (at < fileBytes) {
             behind.skipTo(at);
             boolean isBatch = behind.next() && behind.crcMatches();
-            if (isBatch && behind.baseOffset() >= nextOffset) {
+            if (isBatch && behind.baseOffset() > nextOffset) {
                 return scanner.nextOffset() <= behind.baseOffset();
             }
             at = isBatch ? at + behind.sizeBytes() : behind.nextCandidate(at + 1);
@@ -256,8 +256,8 @@ public final class SegmentRecovery {
     }
 
     /**
-     * The offset that a batch should have: the next one, or its own if that can lie behind a gap. If its own is too
-     * small, it can be one that differs in one bit, but not if it was not written.
+     * The offset that a batch should have: the next one, or its own if that can lie behind a gap. If its own is too small,
+     * the result differs from it in one bit, so that it counts as a flipped bit. Offset 0 counts as not written.
      */
     private long offsetAt(ByteBuf header, long next) {
         long own = RecordBatch.baseOffset(header, 0);

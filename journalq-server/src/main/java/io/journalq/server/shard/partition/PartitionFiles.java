@@ -42,7 +42,7 @@ public final class PartitionFiles {
     private static final byte[] LOSS = "acknowledged records are missing\n".getBytes(StandardCharsets.US_ASCII);
     /**
      * In the directory of a replica from its creation on: without a record, it has no other file until a clean stop. If
-     * it is the only replica later, its log is still a copy.
+     * it is the only replica later, its log may still be a copy.
      */
     private static final String CREATED_FILE = "created";
 
@@ -86,12 +86,11 @@ public final class PartitionFiles {
             throws IOException {
         Path directory = directory(topicId, name.partition());
         DeliveryMode mode = settings.append().deliveryMode();
-        boolean isCopy = !alone || store.list(directory).contains(CREATED_FILE);
+        boolean mayHaveGaps = settings.journal().compaction().enabled()
+                && (!alone || store.list(directory).contains(CREATED_FILE));
         // In mode consistent, this replica can lead after a power loss, so it keeps what may be on the disk nowhere
         // else.
-        RecoveryRules rules = new RecoveryRules(
-                !alone && mode != DeliveryMode.CONSISTENT,
-                isCopy && settings.journal().compaction().enabled());
+        RecoveryRules rules = new RecoveryRules(!alone && mode != DeliveryMode.CONSISTENT, mayHaveGaps);
         if (walSyncers.mayHold(directory) && isEmpty(directory)) {
             // An earlier replica was deleted while this was not possible.
             forgetWrites(directory);

@@ -387,21 +387,21 @@ public final class PartitionHost {
      *
      * @param retentionNowMs the time for retention ({@code RetentionClock}), in milliseconds since 1970 UTC
      * @param transactionMaxTimeoutMs how long a transaction may be open, in milliseconds
+     * @return whether the oldest records have expired
      */
-    public void maintain(long nowMs, long retentionNowMs, long transactionMaxTimeoutMs) {
+    public boolean maintain(long nowMs, long retentionNowMs, long transactionMaxTimeoutMs) {
         if (role.isOffline()) {
-            return;
+            return false;
         }
         producers.countHanging(transactionMaxTimeoutMs, nowMs, readable.lastStableOffset());
         writer.writeStaged();
-        if (journal.applyRetention(retentionNowMs, readable.highWatermark()) > 0) {
+        boolean expired = journal.applyRetention(retentionNowMs, readable.highWatermark()) > 0;
+        if (expired) {
             readable.wakeAll();
-            if (replication != null) {
-                replication.onExpired();
-            }
         }
         journal.releaseIdleFiles();
         producers.snapshotIfRolled();
+        return expired;
     }
 
     /** Whether the partition is in this data directory. */

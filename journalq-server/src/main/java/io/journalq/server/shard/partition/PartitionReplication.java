@@ -38,9 +38,6 @@ public final class PartitionReplication {
     private final ReadableLog readable;
     /** Null until the partition is led here. */
     private Runnable candidateListener;
-    /** Null until the partition is fetched from a leader. */
-    private Runnable expiryListener;
-
     /** The one that the leader has told last. */
     private long leaderHighWatermark = Long.MAX_VALUE;
 
@@ -116,18 +113,6 @@ public final class PartitionReplication {
     /** Sets who is informed when another replica has fetched so much that it may join the in-sync replicas. */
     public void setCandidateListener(Runnable listener) {
         candidateListener = listener;
-    }
-
-    /** Sets who is informed when the oldest records of this follower have expired. */
-    public void setExpiryListener(Runnable listener) {
-        expiryListener = listener;
-    }
-
-    /** The oldest records have expired here. */
-    void onExpired() {
-        if (expiryListener != null) {
-            expiryListener.run();
-        }
     }
 
     /** See {@link PartitionWriter#observeReplication}. */

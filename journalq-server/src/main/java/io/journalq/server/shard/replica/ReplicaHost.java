@@ -82,7 +82,6 @@ public final class ReplicaHost {
         if (now != null) {
             fetcherOf.put(host, now);
             host.replication().setLeadingListener(() -> onReplicas(host));
-            host.replication().setExpiryListener(() -> now.onExpired(host));
             now.add(host);
         }
         if (host.replica().isLeader() && host.isReplicated()) {
@@ -94,6 +93,14 @@ public final class ReplicaHost {
             led.remove(host);
         }
         fetchers.values().removeIf(ReplicaFetcher::isEmpty);
+    }
+
+    /** The oldest records of a partition have expired here, see {@link ReplicaFetcher#onExpired}. */
+    public void onExpired(PartitionHost host) {
+        ReplicaFetcher fetcher = fetcherOf.get(host);
+        if (fetcher != null) {
+            fetcher.onExpired(host);
+        }
     }
 
     /** A partition leaves this loop. */

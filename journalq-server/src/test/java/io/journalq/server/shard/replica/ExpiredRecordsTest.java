@@ -38,6 +38,7 @@ class ExpiredRecordsTest {
     private final List<FetchRequest> requests = new ArrayList<>();
     private PeerChannel.ResponseListener waiting;
     private SteppedPartition partition;
+    private ReplicaHost replicas;
 
     private final class Leader implements PeerChannels {
         @Override
@@ -90,7 +91,7 @@ class ExpiredRecordsTest {
                 .host()
                 .journal()
                 .setConfig(JournalConfig.DEFAULT.withSegmentSizeBytes(1).withRetention(JournalConfig.UNLIMITED, 0));
-        ReplicaHost replicas = new ReplicaHost(
+        replicas = new ReplicaHost(
                 partition.cycle(),
                 new ReplicaPeers(
                         SteppedPartition.NODE,
@@ -147,7 +148,8 @@ class ExpiredRecordsTest {
         assertThat(last().topics()).isEmpty();
 
         // when nothing else happens
-        partition.host().maintain(0, 0, 0);
+        assertThat(partition.host().maintain(0, 0, 0)).isTrue();
+        replicas.onExpired(partition.host());
         partition.loop().run();
         assertThat(partition.host().journal().startOffset()).isEqualTo(2);
         respond(List.of());
