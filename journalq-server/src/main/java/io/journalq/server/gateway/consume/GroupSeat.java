@@ -186,6 +186,7 @@ public final class GroupSeat {
     /** Wants no partitions of a topic any more. Leaves if it was the last. Nothing is called for it. */
     public void remove(String topic) {
         topics.remove(topic);
+        offsets.revoke(topic, owned.getOrDefault(topic, Set.of()));
         owned.remove(topic);
         target.remove(topic);
         fetched.remove(topic);
@@ -400,6 +401,7 @@ public final class GroupSeat {
         Set<Integer> lost = owned.remove(topic);
         if (lost != null && !lost.isEmpty()) {
             ownedChanged = true;
+            offsets.revoke(topic, lost);
             reader.onRevoked(topic, lost);
         }
     }
@@ -452,6 +454,7 @@ public final class GroupSeat {
     private void giveUp(String topic, Set<Integer> lost) {
         owned.get(topic).removeAll(lost);
         ownedChanged = true;
+        offsets.revoke(topic, lost);
         reader.onRevoked(topic, lost);
     }
 

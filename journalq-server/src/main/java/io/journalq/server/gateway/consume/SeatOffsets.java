@@ -57,17 +57,35 @@ public final class SeatOffsets {
 
     private boolean closed;
 
-    /**
-     * Offsets to commit.
-     *
-     * @param asMember whether the client was a member when it committed them; it can become one before they are sent
-     * @param topicIds those of the topics of the offsets; null for a topic that does not exist
-     */
-    private record Commit(
-            Map<TopicPartition, Committed> offsets,
-            boolean asMember,
-            Map<String, Uuid> topicIds,
-            Consumer<Problem> done) {
+    /** Offsets to commit. */
+    private static final class Commit {
+        private final Map<TopicPartition, Committed> offsets;
+
+        /** Whether the client was a member when it committed them. It can become one before they are sent. */
+        private final boolean asMember;
+
+        /** Those of the topics of the offsets; null for a topic that does not exist. */
+        private final Map<String, Uuid> topicIds;
+
+        private final Consumer<Problem> done;
+
+        /**
+         * Whether the member does not have a partition, or did not have it for a while. Another member may then have
+         * committed a later offset.
+         */
+        private boolean revoked;
+
+        Commit(
+                Map<TopicPartition, Committed> offsets,
+                boolean asMember,
+                Map<String, Uuid> topicIds,
+                Consumer<Problem> done) {
+            this.offsets = offsets;
+            this.asMember = asMember;
+            this.topicIds = topicIds;
+            this.done = done;
+        }
+
         /** An id for each topic, or none: an earlier version of the request has names. */
         boolean isById() {
             return asMember || !topicIds.containsValue(null);
@@ -181,12 +199,16 @@ public final class SeatOffsets {
      */
     public void commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {
         boolean asMember = seat.isMember();
+        boolean ownsAll = true;
         Map<String, Uuid> topicIds = new HashMap<>();
         for (TopicPartition partition : offsets.keySet()) {
             String topic = partition.topic();
+            ownsAll &= seat.owns(topic, partition.partition());
             topicIds.put(topic, asMember ? seat.topicId(topic) : seat.currentTopicId(topic));
         }
-        commits.add(new Commit(offsets, asMember, topicIds, done));
+        Commit commit = new Commit(offsets, asMember, topicIds, done);
+        commit.revoked = asMember && !ownsAll;
+        commits.add(commit);
         if (commits.size() == 1) {
             commitFirst(ATTEMPTS);
         }
@@ -220,6 +242,15 @@ public final class SeatOffsets {
         return commits.stream().anyMatch(commit -> !commit.asMember);
     }
 
+    /** The member has these partitions no longer: their offsets are not sent again, even if it gets them back. */
+    void revoke(String topic, Set<Integer> partitions) {
+        for (Commit commit : commits) {
+            commit.revoked |= commit.asMember
+                    && partitions.stream()
+                            .anyMatch(partition -> commit.offsets.containsKey(new TopicPartition(topic, partition)));
+        }
+    }
+
     /** Commits nothing any more, and calls nothing for open commits. */
     void close() {
         closed = true;
@@ -238,7 +269,7 @@ public final class SeatOffsets {
         }
         if (!commits.element().asMember) {
             findCoordinator(() -> sendFirst(attempts));
-        } else if (commits.element().offsets.keySet().stream().allMatch(this::isStillOwned)) {
+        } else if (!commits.element().revoked) {
             sendFirst(attempts);
         } else {
             finishFirst(new Problem(
@@ -246,13 +277,6 @@ public final class SeatOffsets {
                     "a partition was revoked before its offset was committed",
                     "nothing is lost: the member that has it now receives the records again"));
         }
-    }
-
-    /** Whether the member has a partition of the first commit, and its topic was not created again since then. */
-    private boolean isStillOwned(TopicPartition partition) {
-        String topic = partition.topic();
-        return seat.owns(topic, partition.partition())
-                && seat.topicId(topic).equals(commits.element().topicIds.get(topic));
     }
 
     private void sendFirst(int attempts) {

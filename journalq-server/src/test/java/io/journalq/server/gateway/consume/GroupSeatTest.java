@@ -294,6 +294,60 @@ class GroupSeatTest {
         assertThat(assigned).containsExactly("t{0=9}");
     }
 
+    @Test
+    void shouldNotRepeatACommitAfterAnotherMemberHadThePartition() {
+        assertCommitsEndWhen(seat -> {
+            coordinator.partitions = List.of();
+            coordinator.runTimers(5);
+            coordinator.partitions = List.of(0);
+        });
+    }
+
+    @Test
+    void shouldNotRepeatACommitAfterTheMemberWasFenced() {
+        assertCommitsEndWhen(seat -> coordinator.fences = true);
+    }
+
+    @Test
+    void shouldNotRepeatACommitAfterTheClientHasSubscribedToTheTopicAgain() {
+        assertCommitsEndWhen(seat -> {
+            seat.subscribe(List.of("t", "u"), null);
+            seat.remove("t");
+            coordinator.runTimers(5);
+            seat.add("t");
+            coordinator.told = null;
+        });
+    }
+
+    /** The first commit waits in a broker that is frozen, and that another one replaces as the coordinator. */
+    private void assertCommitsEndWhen(Consumer<GroupSeat> partitionIsLostForAWhile) {
+        // given a commit whose response is late, and one behind it
+        image = imageWithTopic(TOPIC);
+        GroupSeat seat = quietSeat();
+        seat.subscribe(List.of("t"), null);
+        coordinator.runTimers(5);
+        coordinator.delayedCommits = new ArrayList<>();
+        coordinator.loads = true;
+        List<Problem> problems = new ArrayList<>();
+        seat.offsets().commit("t", Map.of(0, 7L), problems::add);
+        seat.offsets().commit("t", Map.of(0, 8L), problems::add);
+
+        // when
+        partitionIsLostForAWhile.accept(seat);
+        coordinator.runTimers(5);
+        assertThat(seat.owns("t", 0)).isTrue();
+        List<Runnable> late = coordinator.delayedCommits;
+        coordinator.delayedCommits = null;
+        coordinator.loads = false;
+        late.forEach(Runnable::run);
+        coordinator.runTimers(5);
+
+        // then neither is sent to the new coordinator
+        assertThat(late).hasSize(1);
+        assertThat(coordinator.commitEpochs).hasSize(1);
+        assertThat(problems).extracting(Problem::type).containsExactly(ProblemType.CONFLICT, ProblemType.CONFLICT);
+    }
+
     private static MetadataImage imageWithTopic(Uuid id) {
         MetadataMachine machine = new MetadataMachine(new MetadataMachine.Limits(NODE, 1, 10, 10_000));
         TestBrokers.register(machine, NODE);
@@ -317,8 +371,14 @@ class GroupSeatTest {
         private boolean unstable;
         private boolean hasMember;
 
+        /** Whether the next heartbeat is told that the group has lost its member. */
+        private boolean fences;
+
         /** The committed offset of each partition. */
         private long offset = -1;
+
+        /** Responses to commits that are on their way; null if they arrive at once. */
+        private List<Runnable> delayedCommits;
 
         /** Responses with offsets that are on their way; null if they arrive at once. */
         private List<Runnable> delayed;
@@ -338,6 +398,11 @@ class GroupSeatTest {
                 delayed.add(() -> onResponse.accept(response));
                 return;
             }
+            if (api == ApiKey.OFFSET_COMMIT && delayedCommits != null) {
+                OffsetCommitResponse response = commit((OffsetCommitRequest) message);
+                delayedCommits.add(() -> onResponse.accept(response));
+                return;
+            }
             onResponse.accept(
                     switch (api) {
                         case FIND_COORDINATOR -> new FindCoordinatorResponse();
@@ -349,6 +414,10 @@ class GroupSeatTest {
         }
 
         private ConsumerGroupHeartbeatResponse heartbeat(ConsumerGroupHeartbeatRequest request) {
+            if (fences) {
+                fences = false;
+                return new ConsumerGroupHeartbeatResponse().setErrorCode(ErrorCode.UNKNOWN_MEMBER_ID.code());
+            }
             hasMember = true;
             ConsumerGroupHeartbeatResponse response = new ConsumerGroupHeartbeatResponse()
                     .setMemberId(request.memberId())
