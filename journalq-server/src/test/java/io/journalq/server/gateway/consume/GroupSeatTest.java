@@ -253,9 +253,31 @@ class GroupSeatTest {
         assertThat(coordinator.confirmed).isEmpty();
     }
 
-    /** For example, the request waits in a broker that is frozen, and that another one replaces as the coordinator. */
     @Test
     void shouldNotBeginAtAnOffsetThatWasFetchedBeforeAnotherMemberHadThePartition() {
+        assertBeginsAtNewOffsetWhen(() -> {
+            coordinator.partitions = List.of();
+            coordinator.runTimers(5);
+            coordinator.partitions = List.of(0);
+        });
+    }
+
+    @Test
+    void shouldNotBeginAtAnOffsetThatWasFetchedBeforeTheMemberWasFenced() {
+        assertBeginsAtNewOffsetWhen(() -> coordinator.fences = true);
+    }
+
+    @Test
+    void shouldNotBeginAtAnOffsetOfATopicThatIsCreatedAgain() {
+        assertBeginsAtNewOffsetWhen(() -> {
+            Uuid again = new Uuid(1, 2);
+            image = imageWithTopic(again);
+            coordinator.topicId = again;
+        });
+    }
+
+    /** For example, the request waits in a broker that is frozen, and that another one replaces as the coordinator. */
+    private void assertBeginsAtNewOffsetWhen(Runnable partitionIsLostForAWhile) {
         // given offsets that are being fetched
         image = imageWithTopic(TOPIC);
         GroupSeat seat = new GroupSeat(coordinator, () -> image, "g", new GroupSeat.Reader() {
@@ -279,11 +301,9 @@ class GroupSeatTest {
         coordinator.runTimers(5);
         assertThat(coordinator.delayed).hasSize(1);
 
-        // when another member has the partition for a while
-        coordinator.partitions = List.of();
-        coordinator.runTimers(5);
+        // when
+        partitionIsLostForAWhile.run();
         coordinator.offset = 9;
-        coordinator.partitions = List.of(0);
         coordinator.runTimers(5);
         List<Runnable> late = coordinator.delayed;
         coordinator.delayed = null;
