@@ -365,9 +365,8 @@ public final class GroupSeat {
 
     private void end(Problem problem) {
         if (!ended) {
-            close();
             owned.clear();
-            offsets.failCommits(problem);
+            close(problem);
             reader.onEnd(problem);
         }
     }

@@ -195,7 +195,8 @@ public final class SeatOffsets {
      * each other in their order.
      *
      * @param offsets the next offset of each partition; at least one
-     * @param done receives null, or why they are not committed. Not called after {@link GroupSeat#close}
+     * @param done receives null, or why they are not committed. After the seat is closed, it is called only by {@link
+     *     GroupSeat#close(Problem)}
      */
     public void commit(Map<TopicPartition, Committed> offsets, Consumer<Problem> done) {
         boolean asMember = seat.isMember();
@@ -251,7 +252,7 @@ public final class SeatOffsets {
         }
     }
 
-    /** Commits nothing any more, and calls nothing for open commits. */
+    /** Commits nothing any more, and calls nothing for open commits, except for {@link #failCommits}. */
     void close() {
         closed = true;
     }
