@@ -207,7 +207,7 @@ class GatewayBatchesTest {
         IN_TRANSACTION(400, "transaction"),
         TOO_LARGE(413, "max.message.bytes"),
         DAMAGED(422, "partition 1"),
-        UNKNOWN_COMPRESSION(422, "unknown compression"),
+        UNKNOWN_COMPRESSION(422, "gzip, snappy, lz4 or zstd"),
         TOO_MANY_RECORDS(413, "100000 records");
 
         private final int status;

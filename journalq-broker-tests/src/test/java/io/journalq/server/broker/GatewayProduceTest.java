@@ -37,6 +37,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Produce over HTTP, read back with Kafka's own consumer. */
@@ -439,29 +440,34 @@ class GatewayProduceTest {
                 .isEqualTo(200);
     }
 
-    /** Replicas have left after the leader has appended the records. */
-    @Test
-    void shouldSayThatRecordsMayHaveBeenAppendedWhenTooFewReplicasAreLeft(@TempDir Path data) throws Exception {
+    /** Replicas have left, the leader has changed, or its disk has failed after the leader has appended the records. */
+    @ParameterizedTest
+    @CsvSource({
+        "NOT_ENOUGH_REPLICAS_AFTER_APPEND, 504",
+        "NOT_LEADER_OR_FOLLOWER, 503",
+        "KAFKA_STORAGE_ERROR, 503",
+    })
+    void shouldSayThatRecordsMayHaveBeenAppended(ErrorCode error, int status, @TempDir Path data) throws Exception {
         try (TestBroker other =
                 new TestBroker(data).with("gateway.listener", "127.0.0.1:0").start()) {
             other.createTopic("t", 1, Map.of());
-            other.handlers().replace(ApiKey.PRODUCE, handler -> new UnreplicatedAppends(handler.api()));
+            other.handlers().replace(ApiKey.PRODUCE, handler -> new FailedAppends(handler.api(), error));
 
             HttpResponse<String> response = new GatewayClient(other.gatewayPort()).post(records("t"), BYTES, "x");
 
-            assertThat(response.statusCode()).as(response.body()).isEqualTo(504);
+            assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
             assertThat(response.body()).contains("may have been appended");
         }
     }
 
-    private record UnreplicatedAppends(ServedApi api) implements Handler<ProduceRequest> {
+    private record FailedAppends(ServedApi api, ErrorCode error) implements Handler<ProduceRequest> {
         @Override
         public void handle(RequestContext context, ProduceRequest request) {
             context.respond(new ProduceResponse()
                     .setResponses(List.of(new ProduceResponse.TopicProduceResponse()
                             .setName("t")
-                            .setPartitionResponses(List.of(new ProduceResponse.PartitionProduceResponse()
-                                    .setErrorCode(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND.code()))))));
+                            .setPartitionResponses(List.of(
+                                    new ProduceResponse.PartitionProduceResponse().setErrorCode(error.code()))))));
         }
     }
 }

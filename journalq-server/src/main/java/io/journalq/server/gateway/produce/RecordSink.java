@@ -385,11 +385,12 @@ final class RecordSink implements JsonRecord.Receiver {
                 new Problem(ProblemType.UNKNOWN_TOPIC, detail, "create the topic, or try again if it was just created");
             case MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE ->
                 new Problem(ProblemType.RECORD_TOO_LARGE, detail, "send smaller records, or raise max.message.bytes");
-            case INVALID_RECORD,
-                    INVALID_TIMESTAMP,
-                    CORRUPT_MESSAGE,
-                    UNSUPPORTED_COMPRESSION_TYPE,
-                    INVALID_TOPIC_EXCEPTION ->
+            case UNSUPPORTED_COMPRESSION_TYPE ->
+                new Problem(
+                        ProblemType.RECORDS_REFUSED,
+                        detail,
+                        "compress batches with gzip, snappy, lz4 or zstd, or not at all");
+            case INVALID_RECORD, INVALID_TIMESTAMP, CORRUPT_MESSAGE, INVALID_TOPIC_EXCEPTION ->
                 new Problem(ProblemType.RECORDS_REFUSED, detail, "send records that the settings of the topic allow");
             case OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH, UNKNOWN_PRODUCER_ID, INVALID_TXN_STATE ->
                 new Problem(
@@ -405,7 +406,16 @@ final class RecordSink implements JsonRecord.Receiver {
                         target.producer() == null
                                 ? "the records may have been appended; read the topic to find out"
                                 : "send the same request again; it appends nothing twice");
-            case KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER, LEADER_NOT_AVAILABLE, NOT_ENOUGH_REPLICAS ->
+            case KAFKA_STORAGE_ERROR, NOT_LEADER_OR_FOLLOWER ->
+                // Also for records that were appended, and that other replicas may have.
+                new Problem(
+                        ProblemType.UNAVAILABLE,
+                        detail,
+                        (target.producer() == null
+                                        ? "the records may have been appended; read the topic to find out, or try again"
+                                        : "send the same request again; it appends nothing twice")
+                                + "; see the broker's log if this continues");
+            case LEADER_NOT_AVAILABLE, NOT_ENOUGH_REPLICAS ->
                 new Problem(ProblemType.UNAVAILABLE, detail, "try again; see the broker's log if this continues");
             default -> new Problem(ProblemType.INTERNAL_ERROR, detail, "see the broker's log");
         };
