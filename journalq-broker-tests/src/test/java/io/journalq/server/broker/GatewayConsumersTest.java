@@ -7,9 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.journalq.common.protocol.ApiKey;
+import io.journalq.common.protocol.ApiMessage;
 import io.journalq.common.protocol.ErrorCode;
 import io.journalq.common.protocol.message.FetchRequest;
-import io.journalq.common.protocol.message.ListOffsetsRequest;
 import io.journalq.common.protocol.message.OffsetCommitRequest;
 import io.journalq.common.protocol.message.OffsetCommitResponse;
 import io.journalq.server.api.Handler;
@@ -346,8 +346,8 @@ class GatewayConsumersTest {
             Consumer consumer = new Consumer(
                     client, group, "c", "json", ",\"auto.offset.reset\":\"earliest\",\"auto.commit.enable\":\"false\"");
             assertThat(consumer.subscribe(topic).values(1)).containsExactly("0");
-            other.handlers()
-                    .replace(ApiKey.OFFSET_COMMIT, before -> new LoadingCommits(before, new AtomicBoolean(true)));
+            Queue<Runnable> held = new ConcurrentLinkedQueue<>();
+            other.handlers().replace(ApiKey.OFFSET_COMMIT, before -> new Held<>(before, held));
 
             // when
             CompletableFuture<HttpResponse<String>> commit = CompletableFuture.supplyAsync(() -> {
@@ -357,6 +357,7 @@ class GatewayConsumersTest {
                     throw new AssertionError(failure);
                 }
             });
+            other.await(() -> !held.isEmpty());
             admin.createPartitions(Map.of(topic, NewPartitions.increaseTo(100)))
                     .all()
                     .get(20, TimeUnit.SECONDS);
@@ -366,6 +367,7 @@ class GatewayConsumersTest {
             assertError(refused, 503, 50_003);
             assertThat(refused.body()).contains("memory.connections.max.bytes");
             assertError(consumer.records("?timeout=0"), 503, 50_003);
+            held.remove().run(); // the late response to the commit changes nothing
         }
     }
 
@@ -377,7 +379,7 @@ class GatewayConsumersTest {
             append(other, topic, 0, "0", "1", "2");
             Consumer consumer = new Consumer(new GatewayClient(other.gatewayPort()), group, "c", "json", "");
             Queue<Runnable> held = new ConcurrentLinkedQueue<>();
-            other.handlers().replace(ApiKey.LIST_OFFSETS, before -> new HeldLookups(before, held));
+            other.handlers().replace(ApiKey.LIST_OFFSETS, before -> new Held<>(before, held));
 
             consumer.assign(topic, 0).change("/positions", offsets(topic, 0, 1));
             assertThat(held).hasSize(1);
@@ -416,18 +418,16 @@ class GatewayConsumersTest {
         }
     }
 
-    /** Keeps lookups until the test lets them go on. */
-    private record HeldLookups(Handler<?> handler, Queue<Runnable> held) implements Handler<ListOffsetsRequest> {
+    /** Keeps requests until the test lets them go on. */
+    private record Held<Q extends ApiMessage>(Handler<Q> handler, Queue<Runnable> held) implements Handler<Q> {
         @Override
         public ServedApi api() {
             return handler.api();
         }
 
         @Override
-        @SuppressWarnings("unchecked") // it is the handler of the same API
-        public void handle(RequestContext context, ListOffsetsRequest request) {
-            held.add(() ->
-                    context.cycle().execute(() -> ((Handler<ListOffsetsRequest>) handler).handle(context, request)));
+        public void handle(RequestContext context, Q request) {
+            held.add(() -> context.cycle().execute(() -> handler.handle(context, request)));
         }
     }
 
