@@ -230,14 +230,6 @@ final class JournalQListenerTest {
                 });
     }
 
-    static class Copied {
-        @JournalQListener(topics = "copied", groupId = "copied")
-        void receive(String value) {
-            throw new AssertionError("no consumer runs");
-        }
-    }
-
-    /** Nothing would ever end the consumers of an instance that is not used any more. */
     static final class Early {
         @JournalQListener(topics = "early", groupId = "${early.group}")
         void receive(String text) {}
@@ -285,10 +277,17 @@ final class JournalQListenerTest {
 
         // when
         CompletableFuture<String> received = new CompletableFuture<>();
-        daemon(() -> runner.run(context -> {
-            context.getBean(JournalQTemplate.class).send("late", "k", "v");
-            received.complete(take(context.getBean(Texts.class).received).value());
-        }));
+        daemon(() -> {
+            try {
+                runner.run(context -> {
+                    context.getBean(JournalQTemplate.class).send("late", "k", "v");
+                    received.complete(
+                            take(context.getBean(Texts.class).received).value());
+                });
+            } catch (RuntimeException | Error failure) {
+                received.completeExceptionally(failure);
+            }
+        });
 
         // then
         assertThat(received).succeedsWithin(Duration.ofSeconds(60)).isEqualTo("v");
@@ -308,6 +307,14 @@ final class JournalQListenerTest {
         }
     }
 
+    static class Copied {
+        @JournalQListener(topics = "copied", groupId = "copied")
+        void receive(String value) {
+            throw new AssertionError("no consumer runs");
+        }
+    }
+
+    /** Nothing would ever end the consumers of an instance that is not used any more. */
     @Test
     void shouldRefuseListenersOfABeanThatIsCreatedAgainAndAgain() {
         application
