@@ -47,8 +47,10 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
     private final List<Found> found = new ArrayList<>();
     private final List<ListenerContainer> containers = new ArrayList<>();
 
-    /** Whether containers may run: from the begin of the start to the stop. */
-    private boolean open;
+    private int lastStart;
+
+    /** The number of the start whose containers may run, from its begin to the stop; 0 if there is none. */
+    private int current;
 
     /** Whether all listeners that were found before have been started. */
     private boolean running;
@@ -81,14 +83,16 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
     }
 
     private void add(Found listener) {
+        int start;
         synchronized (this) {
             found.add(listener);
             if (!running) {
                 return;
             }
+            start = current;
         }
         // A bean that is created when it is first needed.
-        start(listener);
+        run(listener, start);
     }
 
     @Override
@@ -98,17 +102,22 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
 
     @Override
     public void start() {
+        int start;
         synchronized (this) {
-            open = true;
+            if (current != 0) {
+                return;
+            }
+            start = ++lastStart;
+            current = start;
         }
         try {
             int started = 0;
-            for (Found next = next(started); next != null; next = next(started)) {
-                start(next);
+            for (Found next = next(started, start); next != null; next = next(started, start)) {
+                run(next, start);
                 started++;
             }
         } catch (RuntimeException | Error e) {
-            stop();
+            stop(start);
             throw e;
         }
     }
@@ -117,15 +126,18 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
      * The next listener to start; null if there is none. There can be more than at the begin: a container can need a
      * bean that has listeners, too, and other threads can create such beans.
      */
-    private synchronized Found next(int started) {
-        if (open && started < found.size()) {
+    private synchronized Found next(int started, int start) {
+        if (start != current) {
+            return null;
+        }
+        if (started < found.size()) {
             return found.get(started);
         }
-        running = open;
+        running = true;
         return null;
     }
 
-    private void start(Found listener) {
+    private void run(Found listener, int start) {
         JournalQProperties properties = beans.getBean(JournalQProperties.class);
         ListenerMethod method = new ListenerMethod(
                 listener.bean, listener.method, listener.annotation, properties, new NamedSerdes(beans));
@@ -158,7 +170,7 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
                 beans.getBeanProvider(ConsumerObserver.class).forEach(observer -> observer.created(consumer, name));
                 ListenerContainer container = new ListenerContainer(
                         name, method, consumer, topics, properties.listener(), maxPollInterval, failures);
-                started = run(container);
+                started = run(container, start);
             } finally {
                 if (!started) {
                     // No container closes it.
@@ -168,13 +180,17 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
         }
     }
 
-    /** Starts a container, unless the listeners have been stopped in the meantime. */
-    private synchronized boolean run(ListenerContainer container) {
-        if (open) {
-            container.start();
-            containers.add(container);
+    /**
+     * Starts a container, unless the listeners have been stopped in the meantime. If they have been started again, too,
+     * that start has started the listener.
+     */
+    private synchronized boolean run(ListenerContainer container, int start) {
+        if (start != current) {
+            return false;
         }
-        return open;
+        container.start();
+        containers.add(container);
+        return true;
     }
 
     private String resolve(String text) {
@@ -184,9 +200,21 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
 
     @Override
     public void stop() {
+        int start;
+        synchronized (this) {
+            start = current;
+        }
+        stop(start);
+    }
+
+    /** Does nothing if this start has been stopped. */
+    private void stop(int start) {
         List<ListenerContainer> stopping;
         synchronized (this) {
-            open = false;
+            if (start != current) {
+                return;
+            }
+            current = 0;
             running = false;
             stopping = List.copyOf(containers);
             containers.clear();
@@ -195,9 +223,10 @@ final class JournalQListeners implements BeanPostProcessor, SmartLifecycle {
         stopping.forEach(ListenerContainer::stop);
     }
 
+    /** Also during the start: Spring does not stop what does not run. */
     @Override
     public synchronized boolean isRunning() {
-        return running;
+        return current != 0;
     }
 
     private record Found(Object bean, Method method, JournalQListener annotation) {}
