@@ -59,14 +59,14 @@ public final class Side {
                 settings.messagesPerSecond(),
                 settings.warmup(),
                 settings.duration());
+        Cleanup freezing = broker::freeze;
+        Cleanup removal = () -> removeTopic(own.workload().topic());
         broker.thaw();
-        try {
+        try (freezing;
+                removal) {
             return new ProduceRun(
                             broker, client, new KafkaClientsDriver(broker.security()), own, pool, System.err::println)
                     .run();
-        } finally {
-            removeTopic(own.workload().topic());
-            broker.freeze();
         }
     }
 
@@ -74,8 +74,11 @@ public final class Side {
     public BrokerLoad.Result load(int partitions, PayloadPool pool, Duration warmup, Duration duration)
             throws IOException {
         String topic = "compare-" + topicNumber++;
+        Cleanup freezing = broker::freeze;
+        Cleanup removal = () -> removeTopic(topic);
         broker.thaw();
-        try {
+        try (freezing;
+                removal) {
             broker.createTopic(topic, partitions);
             System.err.println(broker.name() + " single-message requests without a client library");
             return new BrokerLoad(
@@ -88,10 +91,17 @@ public final class Side {
                             pool,
                             LOAD_IN_FLIGHT)
                     .run(LOAD_CONNECTIONS, broker.pid(), broker.metricsAddress().orElse(null), warmup, duration);
-        } finally {
-            removeTopic(topic);
-            broker.freeze();
         }
+    }
+
+    /**
+     * What follows a run. If the topic cannot be removed, the broker is frozen nevertheless, and the failure of the run
+     * remains the one to report.
+     */
+    @FunctionalInterface
+    private interface Cleanup extends AutoCloseable {
+        @Override
+        void close();
     }
 
     private void removeTopic(String topic) {
