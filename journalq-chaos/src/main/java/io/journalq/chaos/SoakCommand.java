@@ -113,7 +113,7 @@ final class SoakCommand implements Callable<Integer> {
                 directory,
                 csv);
         Ledger ledger = new Ledger();
-        List<List<Double>> samples;
+        List<List<Double>> samples = new ArrayList<>();
         try (BrokerUnderTest broker =
                 new BrokerUnderTest(directory, LoopbackPorts.next(), BROKER_HEAP, List.of(), settings)) {
             broker.start();
@@ -121,8 +121,11 @@ final class SoakCommand implements Callable<Integer> {
             int producers = 2 * CompressionCodec.values().length;
             try (ClientThreads load = new ClientThreads(
                     ledger, broker.address(), Math.max(1, 1_000 * producers / rate), LoadClients.REQUEST_TIMEOUT)) {
-                begin(load, transactions);
-                samples = sample(broker, new MetricsSampler(metricsPort), ledger);
+                // Otherwise, a sample that fails would hide what was found before.
+                ledger.attempt("the sampling", () -> {
+                    begin(load, transactions);
+                    sample(broker, new MetricsSampler(metricsPort), ledger, samples);
+                });
             }
             System.out.printf(
                     Locale.ROOT,
@@ -167,8 +170,8 @@ final class SoakCommand implements Callable<Integer> {
         Churn.begin(load, names);
     }
 
-    private List<List<Double>> sample(BrokerUnderTest broker, MetricsSampler metrics, Ledger ledger) throws Exception {
-        List<List<Double>> samples = new ArrayList<>();
+    private void sample(BrokerUnderTest broker, MetricsSampler metrics, Ledger ledger, List<List<Double>> samples)
+            throws Exception {
         long startNanos = System.nanoTime();
         try (BufferedWriter out = Files.newBufferedWriter(csv)) {
             out.write("seconds," + String.join(",", SoakSample.COLUMNS) + ",acknowledged\n");
@@ -186,7 +189,6 @@ final class SoakCommand implements Callable<Integer> {
                 out.flush();
             }
         }
-        return samples;
     }
 
     private static void judge(List<List<Double>> samples, Ledger ledger) {
