@@ -251,6 +251,8 @@ public final class Ledger {
         } catch (InterruptedException interrupted) {
             throw interrupted;
         } catch (Exception | Error failure) {
+            // Where a defect of this program is. The finding does not say it, and is dropped after many others.
+            failure.printStackTrace();
             StringBuilder text = new StringBuilder(what + " failed: " + failure);
             for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
                 text.append(", caused by ").append(cause);
