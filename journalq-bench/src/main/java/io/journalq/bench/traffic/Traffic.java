@@ -39,7 +39,6 @@ public final class Traffic implements AutoCloseable {
     /** Opens and starts subscribers, then publishers. Each subscriber receives the messages that are published from now on. */
     public static Traffic start(PubSubDriver driver, String topic, Settings settings, PayloadPool pool) {
         Traffic traffic = new Traffic();
-        boolean started = false;
         try {
             for (int i = 0; i < settings.subscribers(); i++) {
                 traffic.subscribing.add(new SubscriberTask(
@@ -57,11 +56,13 @@ public final class Traffic implements AutoCloseable {
             }
             traffic.subscribing.forEach(one -> traffic.startThread("subscriber", one));
             traffic.publishing.forEach(one -> traffic.startThread("publisher", one));
-            started = true;
-        } finally {
-            if (!started) {
+        } catch (RuntimeException | Error failure) {
+            try {
                 traffic.close();
+            } catch (RuntimeException | Error second) {
+                failure.addSuppressed(second);
             }
+            throw failure;
         }
         return traffic;
     }
@@ -190,9 +191,30 @@ public final class Traffic implements AutoCloseable {
             Thread.currentThread().interrupt();
             throw new BenchException("interrupted", "run the benchmark again", e);
         } finally {
-            // Their threads close the others. Those of the subscribers are started first.
-            subscribing.stream().skip(threads.size()).forEach(SubscriberTask::close);
-            publishing.forEach(PublisherTask::close);
+            closeAll();
+        }
+    }
+
+    /** Closes all that no thread closes, also if one of them throws. */
+    private void closeAll() {
+        List<Runnable> closes = new ArrayList<>();
+        // Their threads close the others. Those of the subscribers are started first.
+        subscribing.stream().skip(threads.size()).forEach(one -> closes.add(one::close));
+        publishing.forEach(one -> closes.add(one::close));
+        RuntimeException first = null;
+        for (Runnable close : closes) {
+            try {
+                close.run();
+            } catch (RuntimeException failure) {
+                if (first == null) {
+                    first = failure;
+                } else {
+                    first.addSuppressed(failure);
+                }
+            }
+        }
+        if (first != null) {
+            throw first;
         }
     }
 

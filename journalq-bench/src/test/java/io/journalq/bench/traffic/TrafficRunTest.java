@@ -96,7 +96,7 @@ class TrafficRunTest {
     }
 
     @Test
-    void shouldCloseTheSubscribersWhenAPublisherCannotBeOpened() {
+    void shouldCloseEachSubscriberWhenAPublisherCannotBeOpened() {
         // given
         AtomicInteger open = new AtomicInteger();
         FakePubSub broker = new FakePubSub() {
@@ -108,6 +108,7 @@ class TrafficRunTest {
             @Override
             protected void onSubscriberClosed() {
                 open.decrementAndGet();
+                throw new BenchException("cannot close", "this is a test");
             }
 
             @Override
@@ -123,7 +124,13 @@ class TrafficRunTest {
         Traffic.Settings settings = new Traffic.Settings(1, 2, PER_SECOND, 0, Integer.MAX_VALUE, 0, 1);
         PayloadPool pool = PayloadPool.buildForStamps("random", 100, 1 << 16);
         assertThatThrownBy(() -> Traffic.start(broker.driver(), "topic", settings, pool))
-                .isInstanceOf(BenchException.class);
+                .hasMessageContaining("connection refused")
+                .satisfies(failure -> assertThat(failure.getSuppressed())
+                        .singleElement()
+                        .satisfies(closing -> assertThat(closing)
+                                .hasMessageContaining("cannot close")
+                                .satisfies(first ->
+                                        assertThat(first.getSuppressed()).hasSize(1))));
 
         // then
         assertThat(open).hasValue(0);
