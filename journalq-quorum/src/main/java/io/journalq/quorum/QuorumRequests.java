@@ -11,8 +11,8 @@ import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 
 /**
- * Creates the requests of a voter to its own Ratis server. Ratis tells them apart by the id of the client, which the voter
- * keeps until it is closed, and by the call id, which no two of them share. Any thread.
+ * Creates the requests of a voter to its own Ratis server. Ratis tells them apart by the id of the client, which the
+ * voter keeps until it is closed, and by the call id, which no two of them share. Any thread.
  */
 final class QuorumRequests {
     private static final int STEP_DOWN_TIMEOUT_MS = 3_000;

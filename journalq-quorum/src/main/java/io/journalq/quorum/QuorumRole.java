@@ -5,11 +5,11 @@ import java.io.IOException;
 import java.util.function.Consumer;
 
 /**
- * The role of this broker in the metadata quorum, and the listener for its changes. The role of a log that has failed does
- * not change any more.
+ * The role of this broker in the metadata quorum, and the listener for its changes. The role of a log that has failed
+ * does not change any more.
  *
- * <p>Any thread. The listener is called by the thread that changes the role, one call at a time. Ratis is not called while
- * the role changes.
+ * <p>Any thread. The listener is called by the thread that changes the role, one call at a time. Ratis is not called
+ * while the role changes.
  */
 final class QuorumRole {
     private Consumer<Role> listener = role -> {};

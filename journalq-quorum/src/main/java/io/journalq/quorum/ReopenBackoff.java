@@ -26,8 +26,8 @@ final class ReopenBackoff {
      * A server was closed.
      *
      * @param openNanos for how long it was open
-     * @param closedItself when it asked for votes, perhaps as a voter that was removed. It can be added again only while
-     *     its server is open, so the next one opens soon, and waits longer before it asks
+     * @param closedItself when it asked for votes, perhaps as a voter that was removed. It can be added again only
+     *     while its server is open, so the next one opens soon, and waits longer before it asks
      */
     void onClosed(long openNanos, boolean closedItself) {
         if (openNanos > TimeUnit.MILLISECONDS.toNanos(STABLE_AFTER_MS)) {

@@ -15,9 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks that the term of an elected leader begins. Gives the leadership up if the term does not begin although everything
- * is sent: the acknowledgements of its first entry are lost. Ratis does not send that again, and accepts no other entry
- * before it, see decision 20.
+ * Checks that the term of an elected leader begins. Gives the leadership up if the term does not begin although
+ * everything is sent: the acknowledgements of its first entry are lost. Ratis does not send that again, and accepts no
+ * other entry before it, see decision 20.
  *
  * <p>Any thread may call {@link #begin}. The checks run on the thread that {@code later} uses.
  */

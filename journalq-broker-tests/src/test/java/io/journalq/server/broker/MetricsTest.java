@@ -333,7 +333,9 @@ class MetricsTest {
         return problems;
     }
 
-    /** A scrape has the broker compute the lags of groups, but shows those of before if that takes longer than a second. */
+    /**
+     * A scrape has the broker compute the lags of groups, but shows those of before if that takes longer than a second.
+     */
     private Map<String, Double> valuesWithLags() throws Exception {
         Map<String, Double> values = values();
         while (values.keySet().stream().noneMatch(name -> name.startsWith("journalq_group_lag_records"))) {

@@ -34,8 +34,8 @@ import java.util.stream.Collectors;
 
 /**
  * One cycle: a topic under load, faults one after the other, and the reading of every replica. {@link FaultInjector}
- * causes the faults, and {@link ClusterHealth} waits for the recovery. All brokers run at the beginning and at the end of
- * a cycle. One thread.
+ * causes the faults, and {@link ClusterHealth} waits for the recovery. All brokers run at the beginning and at the end
+ * of a cycle. One thread.
  */
 final class ClusterCycle {
     static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(2);

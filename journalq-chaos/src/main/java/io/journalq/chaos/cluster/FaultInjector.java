@@ -18,7 +18,9 @@ import java.util.stream.Stream;
  * time messages may be lost. One thread.
  */
 final class FaultInjector {
-    /** Longest time between the first and the last of successive messages that one producer may lose in one partition. */
+    /**
+     * Longest time between the first and the last of successive messages that one producer may lose in one partition.
+     */
     static final long LONGEST_SPAN_MS = 4_000;
 
     private static final int LONGEST_OUTAGE_MS = 4_000;

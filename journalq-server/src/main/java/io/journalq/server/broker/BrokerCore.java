@@ -216,8 +216,8 @@ public final class BrokerCore implements AutoCloseable {
     }
 
     /**
-     * As {@link #open(BrokerConfig, BrokerEnvironment)}, with stored coordinator state, so that coordinators need not read
-     * their whole journals.
+     * As {@link #open(BrokerConfig, BrokerEnvironment)}, with stored coordinator state, so that coordinators need not
+     * read their whole journals.
      *
      * @param slices the stored state; closed by the caller, after the core
      */

@@ -16,8 +16,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Everything that a broker depends on and that can make two runs differ. A simulation passes its own files, loops, time and
- * ids. Immutable.
+ * Everything that a broker depends on and that can make two runs differ. A simulation passes its own files, loops, time
+ * and ids. Immutable.
  *
  * @param store its files
  * @param cycles its event loops, one for each shard

@@ -12,8 +12,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
 /**
- * How this process takes part in its cluster: it registers, stays unfenced, and leaves. A broker that is alone registers,
- * and has nothing else to do. Used by the thread that opens and closes the broker, except {@link #disable}.
+ * How this process takes part in its cluster: it registers, stays unfenced, and leaves. A broker that is alone
+ * registers, and has nothing else to do. Used by the thread that opens and closes the broker, except {@link #disable}.
  */
 final class ClusterMember {
     private final BrokerConfig config;

@@ -13,8 +13,8 @@ import io.journalq.server.shard.healing.ReplicaHealer;
 import io.journalq.server.shard.healing.Scrubber;
 
 /**
- * The background work on the logs of a broker: compaction, and the search for damage and its repair. Started and closed by
- * the thread that opens and closes the broker. The counters can be read by any thread.
+ * The background work on the logs of a broker: compaction, and the search for damage and its repair. Started and closed
+ * by the thread that opens and closes the broker. The counters can be read by any thread.
  */
 final class LogMaintenance implements AutoCloseable {
     private final LogCleaner cleaner;

@@ -321,8 +321,8 @@ public final class CommittedOffsets {
     }
 
     /**
-     * Visits the offsets in effect, by group and topic: one call for each topic of a group, because there may be a million
-     * offsets.
+     * Visits the offsets in effect, by group and topic: one call for each topic of a group, because there may be a
+     * million offsets.
      */
     void forEachTopic(TopicVisitor visitor) {
         offsets.forEach((groupId, ofGroup) ->

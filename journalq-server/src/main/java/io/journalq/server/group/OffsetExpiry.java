@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The retention of committed offsets: deletes the offsets that no member needs when their retention time is over, and the
- * empty groups that have no offsets left. On the thread of the machine.
+ * The retention of committed offsets: deletes the offsets that no member needs when their retention time is over, and
+ * the empty groups that have no offsets left. On the thread of the machine.
  */
 final class OffsetExpiry {
     private final CommittedOffsets offsets;

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.function.IntUnaryOperator;
 
 /**
- * Moves committed offsets back when their partitions have lost records, in effect and in open transactions. Otherwise, a
- * group would skip the records that are written at the same offsets later. On the thread of the machine.
+ * Moves committed offsets back when their partitions have lost records, in effect and in open transactions. Otherwise,
+ * a group would skip the records that are written at the same offsets later. On the thread of the machine.
  */
 public final class OffsetTruncation {
     private final CommittedOffsets offsets;
@@ -91,8 +91,8 @@ public final class OffsetTruncation {
     }
 
     /**
-     * The partitions and leader epochs of all offsets that are older than the last leader epoch which began without some
-     * records.
+     * The partitions and leader epochs of all offsets that are older than the last leader epoch which began without
+     * some records.
      */
     public List<PartitionEpoch> olderThan(RecoveryEpochs recoveries) {
         Set<PartitionEpoch> found = new LinkedHashSet<>();

@@ -268,8 +268,8 @@ public final class ReplicaMachine {
     }
 
     /**
-     * Notes which records this leader has acknowledged too long ago for another in-sync replica not to have them, and which
-     * replicas have everything. Called regularly.
+     * Notes which records this leader has acknowledged too long ago for another in-sync replica not to have them, and
+     * which replicas have everything. Called regularly.
      *
      * @param acknowledgedOffset records before this may have been acknowledged by this replica alone
      * @param maxAgeMs how long ago records were acknowledged, at least, that are too old, in milliseconds

@@ -20,8 +20,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * A request to the routes of consumers: collects its body, knows what it says, and passes the request to its instance. On
- * the connection's loop.
+ * A request to the routes of consumers: collects its body, knows what it says, and passes the request to its instance.
+ * On the connection's loop.
  */
 final class ConsumerRequest implements RequestBody {
     /** Types of bodies. All of them are JSON. */

@@ -32,8 +32,8 @@ record ConsumerSettings(
             REQUEST_TIMEOUT);
 
     /**
-     * Reads the settings from the request that creates an instance. Those that are absent have the defaults of Confluent's
-     * REST proxy.
+     * Reads the settings from the request that creates an instance. Those that are absent have the defaults of
+     * Confluent's REST proxy.
      *
      * @throws ProblemException if one is not valid
      */

@@ -111,7 +111,9 @@ final class TransactionRoutes {
         });
     }
 
-    /** When the open transaction began; -1 for none. Coordinators keep the time of the last one while it is complete. */
+    /**
+     * When the open transaction began; -1 for none. Coordinators keep the time of the last one while it is complete.
+     */
     private static long startedMs(DescribeTransactionsResponse.TransactionState state) {
         return NOT_OPEN.contains(state.transactionState()) ? -1 : state.transactionStartTimeMs();
     }

@@ -256,8 +256,8 @@ public final class SegmentRecovery {
     }
 
     /**
-     * The offset that a batch should have: the next one, or its own if that can lie behind a gap. If its own is too small,
-     * the result differs from it in one bit, so that it counts as a flipped bit. Offset 0 counts as not written.
+     * The offset that a batch should have: the next one, or its own if that can lie behind a gap. If its own is too
+     * small, the result differs from it in one bit, so that it counts as a flipped bit. Offset 0 counts as not written.
      */
     private long offsetAt(ByteBuf header, long next) {
         long own = RecordBatch.baseOffset(header, 0);
