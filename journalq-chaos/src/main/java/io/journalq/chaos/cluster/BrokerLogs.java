@@ -4,7 +4,7 @@ import io.journalq.chaos.load.BrokerReports;
 import io.journalq.chaos.load.Ledger;
 import io.journalq.server.process.LocalCluster;
 import java.io.IOException;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,8 +20,8 @@ final class BrokerLogs {
     private final Ledger ledger;
     private final Map<Integer, Long> starts = new TreeMap<>();
 
-    /** When brokers were fenced by controllers that have been replaced since. */
-    private final List<Instant> fencedByReplaced = new ArrayList<>();
+    /** The brokers that were fenced by controllers which have been replaced since. */
+    private final List<BrokerReports.Fencing> fencedByReplaced = new ArrayList<>();
 
     /** Notes where the logs end now. */
     BrokerLogs(LocalCluster cluster, ClusterMembers members, Ledger ledger) {
@@ -44,16 +44,35 @@ final class BrokerLogs {
         }
     }
 
-    /** When brokers were fenced. */
-    List<Instant> fencings() throws IOException {
-        List<Instant> fencings = new ArrayList<>(fencedByReplaced);
+    /** The brokers that were fenced. */
+    List<BrokerReports.Fencing> fencings() throws IOException {
+        List<BrokerReports.Fencing> fencings = new ArrayList<>(fencedByReplaced);
         for (int id : members.ids()) {
             fencings.addAll(fencingsBy(id));
         }
         return fencings;
     }
 
-    private List<Instant> fencingsBy(int id) throws IOException {
+    /**
+     * For how long a fenced broker acknowledged what its successor does not have: until it learned of that, and removed
+     * it.
+     *
+     * @param longest a removal later than this has another reason
+     * @return zero if it removed nothing, or has been replaced since
+     */
+    Duration unaware(BrokerReports.Fencing fencing, Duration longest) throws IOException {
+        if (!members.ids().contains(fencing.broker())) {
+            return Duration.ZERO;
+        }
+        return BrokerReports.cuts(logOf(fencing.broker())).stream()
+                .filter(cut ->
+                        cut.isAfter(fencing.at()) && cut.isBefore(fencing.at().plus(longest)))
+                .findFirst()
+                .map(cut -> Duration.between(fencing.at(), cut))
+                .orElse(Duration.ZERO);
+    }
+
+    private List<BrokerReports.Fencing> fencingsBy(int id) throws IOException {
         return BrokerReports.fencings(logOf(id));
     }
 

@@ -1,5 +1,6 @@
 package io.journalq.chaos.cluster;
 
+import io.journalq.chaos.load.BrokerReports;
 import io.journalq.chaos.load.ClientThreads;
 import io.journalq.chaos.load.Ledger;
 import io.journalq.chaos.load.LoadClients;
@@ -49,6 +50,8 @@ final class ClusterCycle {
 
     /** {@code broker.session.timeout.ms}. */
     private static final long SESSION_TIMEOUT_MS = 3_000;
+    /** How long a leader may not know that it was fenced, on a machine that gives it no processor time. */
+    private static final Duration LONGEST_UNAWARE = Duration.ofSeconds(20);
 
     private final ClusterPlan plan;
     private final LocalCluster cluster;
@@ -96,7 +99,7 @@ final class ClusterCycle {
 
     void run() throws InterruptedException {
         ClientThreads load = new ClientThreads(
-                ledger, cluster.bootstrapServers(), plan.pause().toMillis(), REQUEST_TIMEOUT);
+                ledger, cluster::bootstrapServers, plan.pause().toMillis(), REQUEST_TIMEOUT);
         // Otherwise, a reading that fails would hide what was found before.
         if (!ledger.attempt("the cycle", () -> run(load))) {
             load.abandon();
@@ -265,9 +268,13 @@ final class ClusterCycle {
 
     /** A broker can be fenced that nothing was done to, on a busy machine. It is a leader that fails, like any other. */
     private void noteFencings() throws IOException {
-        for (Instant at : logs.fencings()) {
-            long agoNanos = Duration.between(at, Instant.now()).toNanos();
-            losses.onFencing(System.nanoTime() - agoNanos, SESSION_TIMEOUT_MS, FaultInjector.LONGEST_SPAN_MS);
+        for (BrokerReports.Fencing fencing : logs.fencings()) {
+            long agoNanos = Duration.between(fencing.at(), Instant.now()).toNanos();
+            losses.onFencing(
+                    System.nanoTime() - agoNanos,
+                    SESSION_TIMEOUT_MS,
+                    logs.unaware(fencing, LONGEST_UNAWARE).toMillis(),
+                    FaultInjector.LONGEST_SPAN_MS);
         }
     }
 

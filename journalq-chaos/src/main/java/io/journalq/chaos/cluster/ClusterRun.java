@@ -15,8 +15,12 @@ public final class ClusterRun {
     /** Longer than several elections of a controller take on an overloaded machine. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(30);
 
-    private static final Map<String, String> SETTINGS =
-            Map.of("segment.bytes", "1048576", "shards", "2", "replica.lag.time.max.ms", "3000");
+    /** A client that survived an earlier run on these ports creates no topic. */
+    private static final Map<String, String> SETTINGS = Map.of(
+            "segment.bytes", "1048576",
+            "shards", "2",
+            "replica.lag.time.max.ms", "3000",
+            "auto.create.topics.enable", "false");
 
     private final ClusterPlan plan;
     private final PrintStream out;

@@ -2,8 +2,10 @@ package io.journalq.chaos.load;
 
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -18,7 +20,9 @@ public final class BrokerReports {
     public static final String IDENTITY_FILE = "journalq.identity";
 
     private static final int LONGEST_LINE = 300;
-    private static final Pattern FENCING = Pattern.compile("^time=(\\S+) .* fencing brokers that do not respond");
+    private static final Pattern FENCING =
+            Pattern.compile("^time=(\\S+) .* fencing brokers that do not respond: brokers=\\[([0-9, ]+)]");
+    private static final Pattern CUT = Pattern.compile("^time=(\\S+) .* the end of the log differs from the leader's");
 
     private BrokerReports() {}
 
@@ -66,11 +70,24 @@ public final class BrokerReports {
                 .orElse(null);
     }
 
-    /** When a controller that logged this fenced brokers without heartbeats. */
-    public static List<Instant> fencings(String log) {
+    /** A controller has fenced a broker without heartbeats. */
+    public record Fencing(Instant at, int broker) {}
+
+    /** The brokers that a controller which logged this has fenced. */
+    public static List<Fencing> fencings(String log) {
         return log.lines()
                 .map(FENCING::matcher)
-                .filter(matcher -> matcher.find())
+                .filter(Matcher::find)
+                .flatMap(matcher -> Arrays.stream(matcher.group(2).split(", "))
+                        .map(broker -> new Fencing(Instant.parse(matcher.group(1)), Integer.parseInt(broker))))
+                .toList();
+    }
+
+    /** When the broker that logged this removed records that the leader of their partition does not have. */
+    public static List<Instant> cuts(String log) {
+        return log.lines()
+                .map(CUT::matcher)
+                .filter(Matcher::find)
                 .map(matcher -> Instant.parse(matcher.group(1)))
                 .toList();
     }

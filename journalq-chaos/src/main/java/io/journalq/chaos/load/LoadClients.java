@@ -59,11 +59,22 @@ public final class LoadClients {
         }
     }
 
+    /**
+     * The settings of each Kafka client that lives through faults. By default, such a client begins again with its
+     * {@code bootstrap.servers} when it can reach no broker that it knows, and those may all have been replaced.
+     */
+    static Map<String, Object> kafkaSettings(ClientThreads load) {
+        Map<String, Object> settings = new HashMap<>();
+        settings.put("bootstrap.servers", load.servers());
+        settings.put("metadata.recovery.strategy", "none");
+        settings.put("reconnect.backoff.max.ms", 200);
+        return settings;
+    }
+
     /** Starts a producer of the Kafka client. It is idempotent with {@link Acks#ALL}. */
     public static void produceWithKafka(
             ClientThreads load, int id, String topic, int partitions, CompressionCodec codec, Acks acks) {
-        Map<String, Object> config = new HashMap<>();
-        config.put("bootstrap.servers", load.servers());
+        Map<String, Object> config = kafkaSettings(load);
         config.put("acks", acks == Acks.ALL ? "all" : "1");
         config.put("enable.idempotence", acks == Acks.ALL);
         config.put("compression.type", codec.name().toLowerCase(Locale.ROOT));
@@ -71,7 +82,6 @@ public final class LoadClients {
         config.put("delivery.timeout.ms", DELIVERY_TIMEOUT_MS);
         config.put("max.block.ms", DELIVERY_TIMEOUT_MS);
         config.put("request.timeout.ms", (int) load.requestTimeout().toMillis());
-        config.put("reconnect.backoff.max.ms", 200);
         Semaphore inFlight = new Semaphore(MOST_IN_FLIGHT);
         Numbers numbers = new Numbers(partitions);
         expect(load, id, topic, partitions);
@@ -216,8 +226,7 @@ public final class LoadClients {
      */
     public static void consumeWithKafka(
             ClientThreads load, String group, String protocol, String isolation, List<String> topics) {
-        Map<String, Object> config = new HashMap<>();
-        config.put("bootstrap.servers", load.servers());
+        Map<String, Object> config = kafkaSettings(load);
         config.put("group.id", group);
         config.put("group.protocol", protocol);
         config.put("isolation.level", isolation);
@@ -225,7 +234,6 @@ public final class LoadClients {
         config.put("auto.offset.reset", "earliest");
         config.put("enable.auto.commit", true);
         config.put("auto.commit.interval.ms", 100);
-        config.put("reconnect.backoff.max.ms", 200);
         String checked = isolation.equals("read_uncommitted") ? group : null;
         load.begin("kafka consumer in " + group, () -> {
             try (KafkaConsumer<byte[], byte[]> consumer =

@@ -82,12 +82,13 @@ public final class Losses {
      * called when all other faults are over.
      *
      * @param silentMs for how long it had not been heard of
+     * @param unawareMs for how long it did not know of it, and went on
      * @param longestSpanMs as in {@link #onFault}
      */
-    public synchronized void onFencing(long atNanos, long silentMs, long longestSpanMs) {
+    public synchronized void onFencing(long atNanos, long silentMs, long unawareMs, long longestSpanMs) {
         Window window = new Window(
                 atNanos - TimeUnit.MILLISECONDS.toNanos(silentMs), TimeUnit.MILLISECONDS.toNanos(longestSpanMs), true);
-        window.endNanos = atNanos + LATE_NANOS;
+        window.endNanos = atNanos + TimeUnit.MILLISECONDS.toNanos(unawareMs) + LATE_NANOS;
         windows.add(window);
     }
 

@@ -28,13 +28,11 @@ public final class SeenRecords {
 
     /** Starts a consumer of the Kafka client, which reads all partitions of a topic from their beginning. */
     public void watchWithKafka(ClientThreads load, String topic, int partitions) {
-        Map<String, Object> config = new HashMap<>();
-        config.put("bootstrap.servers", load.servers());
+        Map<String, Object> config = LoadClients.kafkaSettings(load);
         config.put("request.timeout.ms", (int) load.requestTimeout().toMillis());
         config.put("default.api.timeout.ms", LoadClients.DELIVERY_TIMEOUT_MS);
         config.put("auto.offset.reset", "earliest");
         config.put("enable.auto.commit", false);
-        config.put("reconnect.backoff.max.ms", 200);
         load.begin("kafka consumer of " + topic, () -> {
             try (KafkaConsumer<byte[], byte[]> consumer =
                     new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {

@@ -106,18 +106,17 @@ public final class TransactionalClients {
      */
     public void writeWithKafka(ClientThreads load, int id, CompressionCodec codec) {
         Map<String, Object> config = new HashMap<>();
-        config.put("bootstrap.servers", load.servers());
         config.put("transactional.id", "chaos-" + id);
         config.put("transaction.timeout.ms", TRANSACTION_TIMEOUT_MS);
         config.put("compression.type", codec.name().toLowerCase(Locale.ROOT));
         config.put("request.timeout.ms", (int) load.requestTimeout().toMillis());
         config.put("delivery.timeout.ms", LoadClients.DELIVERY_TIMEOUT_MS);
         config.put("max.block.ms", LoadClients.DELIVERY_TIMEOUT_MS);
-        config.put("reconnect.backoff.max.ms", 200);
         load.begin("kafka transactions " + id, () -> {
             int transaction = 0;
             boolean isOpen = true;
             while (isOpen) {
+                config.putAll(LoadClients.kafkaSettings(load));
                 try (KafkaProducer<byte[], byte[]> producer =
                         new KafkaProducer<>(config, new ByteArraySerializer(), new ByteArraySerializer())) {
                     producer.initTransactions();

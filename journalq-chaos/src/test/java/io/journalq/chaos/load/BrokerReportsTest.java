@@ -34,9 +34,22 @@ class BrokerReportsTest {
                 """
                 time=2026-11-29T00:11:58.397Z level=WARN logger=Other thread=a fencing nothing
                 time=2026-11-29T00:11:59.035Z level=WARN logger=BrokerLiveness thread=journalq-controller \
-                fencing brokers that do not respond: brokers=[6]
+                fencing brokers that do not respond: brokers=[2, 16]
                 """;
-        assertThat(BrokerReports.fencings(log)).containsExactly(Instant.parse("2026-11-29T00:11:59.035Z"));
+        Instant at = Instant.parse("2026-11-29T00:11:59.035Z");
+        assertThat(BrokerReports.fencings(log))
+                .containsExactly(new BrokerReports.Fencing(at, 2), new BrokerReports.Fencing(at, 16));
+    }
+
+    @Test
+    void shouldFindWhenABrokerRemovedWhatItsLeaderDoesNotHave() {
+        String log =
+                """
+                time=2026-12-01T04:15:50.663Z level=INFO logger=FetchedBatches thread=shard-2-2 \
+                the end of the log differs from the leader's: partition=t-1 end=140 cutTo=127
+                time=2026-12-01T04:15:51.000Z level=INFO logger=Other thread=a nothing
+                """;
+        assertThat(BrokerReports.cuts(log)).containsExactly(Instant.parse("2026-12-01T04:15:50.663Z"));
     }
 
     @Test

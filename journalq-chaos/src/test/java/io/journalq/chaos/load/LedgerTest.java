@@ -166,8 +166,8 @@ class LedgerTest {
         ledger.onAcknowledged("topic-0", 1, 0);
         ledger.onAcknowledged("topic-0", 2, 0);
         long nowNanos = System.nanoTime();
-        soon.onFencing(nowNanos + TimeUnit.MILLISECONDS.toNanos(3_500), 3_000, 4_000);
-        late.onFencing(nowNanos + TimeUnit.MILLISECONDS.toNanos(14_500), 3_000, 4_000);
+        soon.onFencing(nowNanos + TimeUnit.MILLISECONDS.toNanos(3_500), 3_000, 0, 4_000);
+        late.onFencing(nowNanos + TimeUnit.MILLISECONDS.toNanos(14_500), 3_000, 0, 4_000);
 
         // when
         ledger.beginReading();
@@ -179,6 +179,29 @@ class LedgerTest {
     }
 
     @Test
+    void shouldAllowLossesUntilAFencedBrokerKnewThatItDidNotLead() {
+        // given a message of each of two producers, 8 s after a leader was fenced that knew of it after 1 s or 4 s
+        Ledger ledger = new Ledger();
+        Losses knew = new Losses(1_000);
+        Losses unaware = new Losses(1_000);
+        ledger.promise("topic-0", 1, new Ledger.Promise("KnewBounded", knew, false));
+        ledger.promise("topic-0", 2, new Ledger.Promise("UnawareBounded", unaware, false));
+        ledger.onAcknowledged("topic-0", 1, 0);
+        ledger.onAcknowledged("topic-0", 2, 0);
+        long fencedNanos = System.nanoTime() - TimeUnit.SECONDS.toNanos(8);
+        knew.onFencing(fencedNanos, 3_000, 1_000, 4_000);
+        unaware.onFencing(fencedNanos, 3_000, 4_000, 4_000);
+
+        // when
+        ledger.beginReading();
+        ledger.endReading();
+
+        // then
+        assertThat(unaware.lostCount()).isEqualTo(1);
+        assertThat(ledger.findings()).singleElement().asString().startsWith("KnewBounded: topic-0 producer 1: 1");
+    }
+
+    @Test
     void shouldAllowWhatEachOfSeveralFencedLeadersMayLose() throws InterruptedException {
         // given successive losses, too long for the first of two brokers that were fenced
         Ledger ledger = new Ledger();
@@ -187,8 +210,8 @@ class LedgerTest {
         ledger.onAcknowledged("topic-0", 1, 0);
         Thread.sleep(2);
         ledger.onAcknowledged("topic-0", 1, 1);
-        losses.onFencing(System.nanoTime(), 3_000, 0);
-        losses.onFencing(System.nanoTime(), 3_000, 60_000);
+        losses.onFencing(System.nanoTime(), 3_000, 0, 0);
+        losses.onFencing(System.nanoTime(), 3_000, 0, 60_000);
 
         // when
         ledger.beginReading();
@@ -266,7 +289,7 @@ class LedgerTest {
         Thread.sleep(200);
         ledger.onAcknowledged("topic-0", 1, 1);
         losses.onFaultOver();
-        losses.onFencing(System.nanoTime(), 60_000, 0);
+        losses.onFencing(System.nanoTime(), 60_000, 0, 0);
 
         // when
         ledger.beginReading();
