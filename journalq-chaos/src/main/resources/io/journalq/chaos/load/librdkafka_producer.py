@@ -54,8 +54,6 @@ threading.Thread(target=await_end_of_input, daemon=True).start()
 producer = Producer(
     {
         "bootstrap.servers": SERVERS,
-        # Those servers may all have been replaced.
-        "metadata.recovery.strategy": "none",
         "acks": "all",
         "enable.idempotence": IDEMPOTENT,
         # With more, an error of one partition makes librdkafka repeat messages of others under a new producer epoch,
