@@ -57,6 +57,28 @@ final class AdminFaultTest {
                 .containsExactly(0);
     }
 
+    /** It uses no topic, and its connection to the first broker stays open until that dies. */
+    @Test
+    void shouldReachABrokerThatItLearnsOfOnlyByTheAgeOfItsMetadata() throws Exception {
+        String all = cluster.bootstrapServers();
+        String first = all.substring(0, all.indexOf(','));
+        try (Admin patient = Admin.builder()
+                .bootstrapServers(first)
+                .metadataMaxAge(Duration.ofMillis(50))
+                .callTimeout(Duration.ofSeconds(5))
+                .build()) {
+            assertThat(patient.describeCluster()).isNotNull();
+            int before = cluster.requests();
+            while (cluster.requests() < before + 2) { // the first of two has changed the metadata
+                Thread.sleep(5);
+            }
+            // when
+            cluster.kill(0);
+            // then
+            assertThat(patient.describeCluster()).isNotNull();
+        }
+    }
+
     @Test
     void shouldDeleteRecordsOfAPartitionThatWasAddedToAKnownTopic() {
         TopicPartition added = new TopicPartition("orders", 1);

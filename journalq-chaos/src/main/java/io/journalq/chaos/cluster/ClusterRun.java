@@ -15,6 +15,9 @@ public final class ClusterRun {
     /** Longer than several elections of a controller take on an overloaded machine. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(30);
 
+    /** Shorter than it takes to replace all brokers. */
+    private static final Duration METADATA_MAX_AGE = Duration.ofSeconds(1);
+
     /** A client that survived an earlier run on these ports creates no topic. */
     private static final Map<String, String> SETTINGS = Map.of(
             "segment.bytes", "1048576",
@@ -54,6 +57,7 @@ public final class ClusterRun {
                         .bootstrapServers(cluster.bootstrapServers())
                         .requestTimeout(ClusterCycle.REQUEST_TIMEOUT)
                         .callTimeout(CALL_TIMEOUT)
+                        .metadataMaxAge(METADATA_MAX_AGE)
                         .build()) {
                     new ClusterCycle(plan, cluster, members, network, admin, plan.seed() + i, report).run();
                 }

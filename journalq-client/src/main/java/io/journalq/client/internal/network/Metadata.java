@@ -57,7 +57,7 @@ public final class Metadata {
     private boolean wanted;
     private int failedTries;
     private long nextTryNanos = System.nanoTime();
-    private long updatedNanos;
+    private long updatedNanos = System.nanoTime();
     private JournalQException closed;
 
     Metadata(Cluster cluster, ClientConfig config, Cluster.Listener listener) {
@@ -184,7 +184,8 @@ public final class Metadata {
 
     void onTick(long nowNanos) {
         long maxAgeNanos = TimeUnit.MILLISECONDS.toNanos(config.metadataMaxAgeMs());
-        if (!(topics.isEmpty() && subscribed.isEmpty()) && updatedNanos != 0 && nowNanos - updatedNanos > maxAgeNanos) {
+        // Also without topics: all brokers that are known may be replaced one after the other.
+        if (nowNanos - updatedNanos > maxAgeNanos) {
             wanted = true;
         }
         if (nowNanos - updatedNanos > UNKNOWN_TOPIC_RECHECK_NANOS
