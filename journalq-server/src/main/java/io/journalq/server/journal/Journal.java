@@ -47,7 +47,6 @@ public final class Journal implements AutoCloseable {
     private final LogStart start;
     private volatile JournalConfig config;
     private volatile long highWatermark;
-
     private final JournalRewrites rewrites;
 
     /** The end of the log when {@link #releaseIdleFiles} was last called. */
@@ -123,11 +122,12 @@ public final class Journal implements AutoCloseable {
      */
     public static Journal open(FileStore store, Path directory, JournalConfig config, Executor background)
             throws IOException {
+        store.createDurableDirectories(directory);
         return open(store, directory, config, Integer.MAX_VALUE, RecoveryRules.ALONE, background);
     }
 
     /**
-     * Like {@link #open(FileStore, Path, JournalConfig, Executor)}, for a replica.
+     * Like {@link #open(FileStore, Path, JournalConfig, Executor)}, for a replica in a directory that exists durably.
      *
      * @param newestLeaderEpoch no batch can have a newer leader epoch: a batch that has one is damaged
      * @param rules how damage is told from what other replicas have

@@ -110,10 +110,6 @@ final class JournalRecovery {
 
     Recovered run() throws IOException {
         List<String> names = store.list(directory);
-        if (names.isEmpty()) {
-            store.createDirectories(directory);
-            syncParent();
-        }
         List<Long> baseOffsets = sort(names);
         JournalCheckpoint checkpoint = names.contains(JournalCheckpoint.FILE_NAME) ? readCheckpoint() : null;
         List<SegmentSwap.Interrupted> swaps = SegmentSwap.interrupted(directory, names);

@@ -6,6 +6,7 @@ import io.journalq.server.journal.Journal;
 import io.journalq.server.journal.file.CorruptJournalException;
 import io.journalq.server.loop.TopicCounters;
 import io.journalq.server.metadata.MetadataDelta;
+import io.journalq.server.metadata.MetadataDelta.PartitionDelta;
 import io.journalq.server.metadata.MetadataDelta.TopicChange;
 import io.journalq.server.metadata.MetadataImage;
 import io.journalq.server.metadata.TopicImage;
@@ -120,9 +121,10 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     public synchronized CompletableFuture<Void> open(MetadataDelta delta) {
         List<CompletableFuture<Void>> opening = new ArrayList<>();
         boolean defaultsChanged = inForce.follow(delta);
+        CompletableFuture<Void> created = createDirectories(delta);
         for (TopicChange change : delta.topics()) {
             if (!change.isRemoval()) {
-                apply(change, delta.now(), opening);
+                apply(change, delta.now(), created, opening);
             }
         }
         if (defaultsChanged) {
@@ -133,18 +135,45 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
         return CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
     }
 
-    private void apply(TopicChange change, MetadataImage now, List<CompletableFuture<Void>> opening) {
+    /** Completed when the directories of the partitions that a delta adds are created, or cannot be created together. */
+    private CompletableFuture<Void> createDirectories(MetadataDelta delta) {
+        Map<Uuid, List<Integer>> added = new TreeMap<>();
+        for (TopicChange change : delta.topics()) {
+            for (PartitionDelta partition : change.partitions()) {
+                int number = partition.number();
+                if (isHere(change.now(), number) && !wasHere(change, number)) {
+                    added.computeIfAbsent(change.now().id(), none -> new ArrayList<>())
+                            .add(number);
+                }
+            }
+        }
+        return added.isEmpty()
+                ? NOTHING
+                : NOTHING.thenRunAsync(() -> files.createDirectories(added), opening)
+                        // Each partition tries again.
+                        .exceptionally(failure -> null);
+    }
+
+    private boolean wasHere(TopicChange change, int partition) {
+        return change.before() != null && isHere(change.before(), partition);
+    }
+
+    private void apply(
+            TopicChange change,
+            MetadataImage now,
+            CompletableFuture<Void> created,
+            List<CompletableFuture<Void>> opening) {
         TopicImage topic = change.now();
         PartitionSettings settings = inForce.of(topic);
         TopicImage before = change.before();
         TopicCounters counters = before == null ? traffic.add(topic.id(), topic.name()) : traffic.of(topic.id());
         for (int partition = 0; partition < topic.partitions().size(); partition++) {
-            boolean wasHere = before != null && isHere(before, partition);
+            boolean wasHere = wasHere(change, partition);
             if (isHere(topic, partition)) {
                 if (wasHere) {
                     update(topic, partition, settings, leaderLives(before, partition, now));
                 } else {
-                    opening.add(open(topic, partition, counters, settings));
+                    opening.add(open(topic, partition, counters, settings, created));
                 }
             } else if (wasHere) {
                 close(topic, partition);
@@ -222,10 +251,16 @@ public final class LocalPartitions implements PartitionCuts.Partitions {
     }
 
     private CompletableFuture<Void> open(
-            TopicImage topic, int partition, TopicCounters counters, PartitionSettings settings) {
+            TopicImage topic,
+            int partition,
+            TopicCounters counters,
+            PartitionSettings settings,
+            CompletableFuture<Void> created) {
         PartitionImage state = topic.partitions().get(partition);
         TopicPartition name = new TopicPartition(topic.name(), partition);
-        return change(new PartitionKey(topic.id(), partition), () -> open(topic.id(), name, state, counters, settings));
+        return change(
+                new PartitionKey(topic.id(), partition),
+                () -> created.thenCompose(unused -> open(topic.id(), name, state, counters, settings)));
     }
 
     private CompletableFuture<Void> open(

@@ -437,7 +437,8 @@ class JournalRecoveryTest {
         // when
         long allocatedBefore = THREADS.getCurrentThreadAllocatedBytes();
         for (int i = 0; i < count; i++) {
-            Journal journal = Journal.open(counted, data.resolve("t-" + i), SMALL, Runnable::run);
+            Journal journal =
+                    Journal.open(counted, data.resolve("t-" + i), SMALL, 1, RecoveryRules.ALONE, Runnable::run);
             assertThat(journal.writtenOffset()).isEqualTo(1);
         }
         long allocatedBytes = THREADS.getCurrentThreadAllocatedBytes() - allocatedBefore;

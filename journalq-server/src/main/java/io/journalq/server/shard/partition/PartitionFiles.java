@@ -22,6 +22,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -53,6 +55,8 @@ public final class PartitionFiles {
     private final Map<Path, LastEnd> lastEnds;
     private final WalSyncers walSyncers;
     private final Set<Path> offline = ConcurrentHashMap.newKeySet();
+    /** Data directories in which names may not be durable: at first all, because a killed process may have created some. */
+    private final Set<Path> unsynced;
 
     /**
      * Opens nothing yet.
@@ -71,8 +75,48 @@ public final class PartitionFiles {
         this.walSyncers = walSyncers;
         this.store = store;
         this.dataDirectories = List.copyOf(dataDirectories);
+        this.unsynced = new HashSet<>(dataDirectories);
         this.background = background;
         this.clock = clock;
+    }
+
+    /**
+     * Creates the missing directories of partitions that are opened next. One sync makes all new names in a data directory
+     * durable, because a sync takes milliseconds on many disks. What fails here is tried again by {@link #open}, which
+     * reports it.
+     *
+     * @param partitions numbers by topic id
+     */
+    public void createDirectories(Map<Uuid, List<Integer>> partitions) {
+        try {
+            List<Path> directories = new ArrayList<>();
+            for (Map.Entry<Uuid, List<Integer>> topic : partitions.entrySet()) {
+                for (int partition : topic.getValue()) {
+                    directories.add(directory(topic.getKey(), partition));
+                }
+            }
+            createDurable(directories);
+        } catch (IOException failure) {
+            log.debug("cannot create directories of partitions together", failure);
+        }
+    }
+
+    /** Creates missing directories of partitions, and makes their names durable. */
+    private synchronized void createDurable(List<Path> directories) throws IOException {
+        Set<Path> parents = new HashSet<>();
+        for (Path directory : directories) {
+            parents.add(directory.getParent());
+            if (!store.isDirectory(directory)) {
+                unsynced.add(directory.getParent());
+                store.createDirectories(directory);
+            }
+        }
+        for (Path parent : parents) {
+            if (unsynced.contains(parent)) {
+                store.syncDirectory(parent);
+                unsynced.remove(parent);
+            }
+        }
     }
 
     /**
@@ -96,6 +140,7 @@ public final class PartitionFiles {
             forgetWrites(directory);
         }
         boolean isNew = !alone && isEmpty(directory);
+        createDurable(List.of(directory));
         Journal journal = Journal.open(store, directory, settings.journal(), leaderEpoch, rules, background);
         try {
             if (isNew) {
