@@ -264,7 +264,7 @@ public final class ChaosMain implements Callable<Integer> {
         int done = 0;
         long consumed = 0;
         try (ClientThreads load =
-                new ClientThreads(ledger, broker::address, pause.toMillis(), LoadClients.REQUEST_TIMEOUT)) {
+                new ClientThreads(ledger, broker.address(), pause.toMillis(), LoadClients.REQUEST_TIMEOUT)) {
             begin(load, topics, transactions);
             try {
                 done = injectFaults(cycle, ledger, reading, random);

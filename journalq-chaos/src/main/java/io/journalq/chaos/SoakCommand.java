@@ -120,7 +120,7 @@ final class SoakCommand implements Callable<Integer> {
             TransactionLedger transactions = new TransactionLedger(ledger);
             int producers = 2 * CompressionCodec.values().length;
             try (ClientThreads load = new ClientThreads(
-                    ledger, broker::address, Math.max(1, 1_000 * producers / rate), LoadClients.REQUEST_TIMEOUT)) {
+                    ledger, broker.address(), Math.max(1, 1_000 * producers / rate), LoadClients.REQUEST_TIMEOUT)) {
                 // Otherwise, a sample that fails would hide what was found before.
                 ledger.attempt("the sampling", () -> {
                     begin(load, transactions);

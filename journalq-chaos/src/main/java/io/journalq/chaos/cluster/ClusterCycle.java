@@ -98,8 +98,8 @@ final class ClusterCycle {
     }
 
     void run() throws InterruptedException {
-        ClientThreads load = new ClientThreads(
-                ledger, cluster::bootstrapServers, plan.pause().toMillis(), REQUEST_TIMEOUT);
+        ClientThreads load =
+                new ClientThreads(ledger, members.addresses(), plan.pause().toMillis(), REQUEST_TIMEOUT);
         // Otherwise, a reading that fails would hide what was found before.
         if (!ledger.attempt("the cycle", () -> run(load))) {
             load.abandon();
@@ -131,11 +131,10 @@ final class ClusterCycle {
             }
             readEveryReplica(described.get(topic));
             if (ledger.findings().isEmpty()) {
-                LoadClients.readEverything(
-                        ledger, cluster.bootstrapServers(), LoadClients.partitions(topic, PARTITIONS));
+                LoadClients.readEverything(ledger, members.addresses(), LoadClients.partitions(topic, PARTITIONS));
                 if (hasTransactions()) {
-                    transactions.readCommitted(cluster.bootstrapServers(), true);
-                    transactions.readCommitted(cluster.bootstrapServers(), true);
+                    transactions.readCommitted(members.addresses(), true);
+                    transactions.readCommitted(members.addresses(), true);
                 }
                 deleteTopics();
             }

@@ -11,22 +11,35 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
-/** The brokers that belong to the cluster. Which ones these are changes when one is replaced. One thread. */
+/**
+ * The brokers that belong to the cluster. Which ones these are changes when one is replaced. Clients begin at addresses
+ * that lead to the members of the moment, because they may forget all brokers that have no such address: the metadata
+ * name live ones only, which are one or none after a fault of most. One thread changes the members.
+ */
 final class ClusterMembers {
     private static final int POLL_MS = 50;
 
     private final LocalCluster cluster;
-    private final List<Integer> ids = new ArrayList<>();
+    private final List<Integer> ids = new CopyOnWriteArrayList<>();
+    private final List<String> addresses = new ArrayList<>();
     private int lastId;
 
     /** @param count number of brokers that have been started, with the ids from 1 on */
-    ClusterMembers(LocalCluster cluster, int count) {
+    ClusterMembers(LocalCluster cluster, NetworkProxies network, int count) throws IOException {
         this.cluster = cluster;
         for (lastId = 0; lastId < count; ) {
+            int place = lastId;
             ids.add(++lastId);
+            addresses.add("127.0.0.1:" + network.openName(() -> cluster.port(ids.get(place))));
         }
+    }
+
+    /** The addresses of all members, separated by commas. They stay the same when a member is replaced. */
+    String addresses() {
+        return String.join(",", addresses);
     }
 
     /** The ids of the brokers. */

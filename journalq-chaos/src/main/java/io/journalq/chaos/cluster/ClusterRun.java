@@ -15,9 +15,6 @@ public final class ClusterRun {
     /** Longer than several elections of a controller take on an overloaded machine. */
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(30);
 
-    /** Shorter than it takes to replace all brokers. */
-    private static final Duration METADATA_MAX_AGE = Duration.ofSeconds(1);
-
     /** A client that survived an earlier run on these ports creates no topic. */
     private static final Map<String, String> SETTINGS = Map.of(
             "segment.bytes", "1048576",
@@ -48,20 +45,18 @@ public final class ClusterRun {
             Thread hook = new Thread(cluster::close, "kill-brokers");
             Runtime.getRuntime().addShutdownHook(hook);
             cluster.startAll(plan.brokers(), START_SECONDS);
-            ClusterMembers members = new ClusterMembers(cluster, plan.brokers());
-            for (int i = 0;
-                    i < plan.cycles() && report.findings().isEmpty() && System.nanoTime() - startNanos < limitNanos;
-                    i++) {
-                // Of each cycle, because the brokers can all be other ones.
-                try (Admin admin = Admin.builder()
-                        .bootstrapServers(cluster.bootstrapServers())
-                        .requestTimeout(ClusterCycle.REQUEST_TIMEOUT)
-                        .callTimeout(CALL_TIMEOUT)
-                        .metadataMaxAge(METADATA_MAX_AGE)
-                        .build()) {
+            ClusterMembers members = new ClusterMembers(cluster, network, plan.brokers());
+            try (Admin admin = Admin.builder()
+                    .bootstrapServers(members.addresses())
+                    .requestTimeout(ClusterCycle.REQUEST_TIMEOUT)
+                    .callTimeout(CALL_TIMEOUT)
+                    .build()) {
+                for (int i = 0;
+                        i < plan.cycles() && report.findings().isEmpty() && System.nanoTime() - startNanos < limitNanos;
+                        i++) {
                     new ClusterCycle(plan, cluster, members, network, admin, plan.seed() + i, report).run();
+                    out.println(report);
                 }
-                out.println(report);
             }
             Runtime.getRuntime().removeShutdownHook(hook);
         }

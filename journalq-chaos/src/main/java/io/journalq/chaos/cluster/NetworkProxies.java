@@ -111,8 +111,26 @@ public final class NetworkProxies implements AutoCloseable {
         brokers.add(broker);
         ServerSocket proxy = new ServerSocket(LoopbackPorts.next(), BACKLOG, InetAddress.getLoopbackAddress());
         proxies.add(proxy);
-        begin("proxy of broker " + broker, () -> accept(proxy, broker, port));
+        begin("proxy of broker " + broker, () -> accept(proxy, broker, () -> port));
         return proxy.getLocalPort();
+    }
+
+    /**
+     * Opens a port that leads to others in the course of time, like a name that operators keep up to date. It is for
+     * clients, and no fault concerns the way from it.
+     *
+     * @param port the port now
+     */
+    synchronized int openName(CurrentPort port) throws IOException {
+        ServerSocket proxy = new ServerSocket(0, BACKLOG, InetAddress.getLoopbackAddress());
+        proxies.add(proxy);
+        begin("name of a broker", () -> accept(proxy, CLIENTS, port));
+        return proxy.getLocalPort();
+    }
+
+    /** The port to which a new connection leads. */
+    interface CurrentPort {
+        int get() throws IOException;
     }
 
     /** Cuts or slows down what one end sends to another one. Heals it with {@code false} and 0. */
@@ -158,18 +176,18 @@ public final class NetworkProxies implements AutoCloseable {
         void run() throws IOException, InterruptedException;
     }
 
-    private void accept(ServerSocket proxy, int to, int port) throws IOException {
+    private void accept(ServerSocket proxy, int to, CurrentPort port) throws IOException {
         while (!closed) {
             Socket accepted = proxy.accept();
             begin("connection to broker " + to, () -> connect(accepted, to, port));
         }
     }
 
-    private void connect(Socket accepted, int to, int port) throws IOException, InterruptedException {
+    private void connect(Socket accepted, int to, CurrentPort port) throws IOException, InterruptedException {
         Socket forwarded = new Socket();
         int from;
         try {
-            forwarded.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), CONNECT_TIMEOUT_MS);
+            forwarded.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port.get()), CONNECT_TIMEOUT_MS);
             accepted.setTcpNoDelay(true);
             forwarded.setTcpNoDelay(true);
             from = opener(accepted);

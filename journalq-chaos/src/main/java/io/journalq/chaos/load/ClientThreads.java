@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /** Runs producers and consumers, each on a thread of its own, until it is closed. */
@@ -15,7 +14,7 @@ public final class ClientThreads implements AutoCloseable {
     private static final int LONGEST_STACK = 16;
 
     private final Ledger ledger;
-    private final Supplier<String> servers;
+    private final String servers;
     private final long pauseMs;
     private final Duration requestTimeout;
     private final AtomicLong consumed = new AtomicLong();
@@ -25,11 +24,11 @@ public final class ClientThreads implements AutoCloseable {
     /**
      * Prepares the load, without threads.
      *
-     * @param servers the addresses of the brokers now, separated by commas
+     * @param servers addresses of brokers, separated by commas
      * @param pauseMs pause of each producer between two messages or transactions
      * @param requestTimeout after which clients give up a request and repeat it
      */
-    public ClientThreads(Ledger ledger, Supplier<String> servers, long pauseMs, Duration requestTimeout) {
+    public ClientThreads(Ledger ledger, String servers, long pauseMs, Duration requestTimeout) {
         this.ledger = ledger;
         this.servers = servers;
         this.pauseMs = pauseMs;
@@ -63,9 +62,8 @@ public final class ClientThreads implements AutoCloseable {
         return stopping;
     }
 
-    /** The addresses of the brokers now: all those of the beginning may have been replaced. */
     public String servers() {
-        return servers.get();
+        return servers;
     }
 
     /** Pauses between two messages of one producer. */

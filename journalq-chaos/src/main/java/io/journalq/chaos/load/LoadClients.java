@@ -59,14 +59,10 @@ public final class LoadClients {
         }
     }
 
-    /**
-     * The settings of each Kafka client that lives through faults. By default, such a client begins again with its
-     * {@code bootstrap.servers} when it can reach no broker that it knows, and those may all have been replaced.
-     */
+    /** The settings of each Kafka client that lives through faults. */
     static Map<String, Object> kafkaSettings(ClientThreads load) {
         Map<String, Object> settings = new HashMap<>();
         settings.put("bootstrap.servers", load.servers());
-        settings.put("metadata.recovery.strategy", "none");
         settings.put("reconnect.backoff.max.ms", 200);
         return settings;
     }

@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -48,6 +49,26 @@ class NetworkProxiesTest {
         accepted.close();
         broker.close();
         network.close();
+    }
+
+    @Test
+    void shouldLeadToAnotherBrokerWhenANameIsGivenToIt() throws IOException {
+        try (ServerSocket successor = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            successor.setSoTimeout(WAIT_MS);
+            AtomicInteger port = new AtomicInteger(broker.getLocalPort());
+            int name = network.openName(port::get);
+            new Socket(InetAddress.getLoopbackAddress(), name).close();
+            broker.accept().close();
+
+            port.set(successor.getLocalPort());
+
+            try (Socket client = new Socket(InetAddress.getLoopbackAddress(), name);
+                    Socket reached = successor.accept()) {
+                reached.setSoTimeout(WAIT_MS);
+                client.getOutputStream().write(7);
+                assertThat(reached.getInputStream().read()).isEqualTo(7);
+            }
+        }
     }
 
     @Test

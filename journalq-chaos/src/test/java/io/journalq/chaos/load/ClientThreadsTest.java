@@ -12,7 +12,7 @@ class ClientThreadsTest {
     void shouldReportWhatEndsAClient(Class<? extends Throwable> kind) {
         Ledger ledger = new Ledger();
 
-        try (ClientThreads load = new ClientThreads(ledger, () -> "localhost:1", 1, LoadClients.REQUEST_TIMEOUT)) {
+        try (ClientThreads load = new ClientThreads(ledger, "localhost:1", 1, LoadClients.REQUEST_TIMEOUT)) {
             load.begin("consumer", () -> fail(kind));
         }
 

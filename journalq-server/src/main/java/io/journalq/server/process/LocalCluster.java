@@ -89,6 +89,11 @@ public class LocalCluster implements AutoCloseable {
         return node(id).address();
     }
 
+    /** The port of {@link #address}. */
+    public final int port(int id) throws IOException {
+        return node(id).openPort();
+    }
+
     /** Sets a setting of one broker, instead of that of all brokers, from its next start on. */
     public final void set(int id, String name, String value) {
         settingsOf.computeIfAbsent(id, none -> new HashMap<>()).put(name, value);
