@@ -93,7 +93,7 @@ public final class Controller implements ControllerOperations, AutoCloseable {
                 decide -> change(decider -> decide.apply(decider.cluster())));
         Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes =
                 decide -> change(decider -> decide.apply(decider.partitions()));
-        recoveries = new RecoveryElection(nowMs, ends, changes);
+        recoveries = new RecoveryElection(nowMs, ends, changes, RecoveryElection.MAX_PARTITIONS);
         reassignments = new ReassignmentCompletion(nowMs, liveness::metadataOffset, changes);
         reassignmentRequests = new ReassignmentRequests(operations, liveness::metadataOffset, timeoutMs);
         operations.onTerm(() -> {

@@ -32,15 +32,18 @@ final class RecoveryElection {
     /** Time between two looks at the partitions without a leader. */
     private static final long CHECK_MS = 200;
     /** Maximum number of partitions in one round. */
-    private static final int MAX_PARTITIONS = 10_000;
+    static final int MAX_PARTITIONS = 10_000;
 
     private static final long NONE_CHECKED = -1;
 
     private final LongSupplier nowMs;
     private final ReplicaEnds ends;
     private final Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes;
+    private final int maxPartitions;
 
     private long nextCheckMs;
+    /** Number of waiting partitions before those of the next round: the first ones may wait for long. */
+    private int skipped;
     /** The metadata in which no partition waits for a leader. */
     private long settledVersion = NONE_CHECKED;
     /** Completed when the leaders of the last round are elected. */
@@ -62,14 +65,17 @@ final class RecoveryElection {
      *
      * @param nowMs a clock that never goes back
      * @param changes runs a decision, and completes when its records are applied
+     * @param maxPartitions maximum number of partitions in one round
      */
     RecoveryElection(
             LongSupplier nowMs,
             ReplicaEnds ends,
-            Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes) {
+            Function<Function<PartitionDecider, Decision>, CompletableFuture<Outcome>> changes,
+            int maxPartitions) {
         this.nowMs = nowMs;
         this.ends = ends;
         this.changes = changes;
+        this.maxPartitions = maxPartitions;
     }
 
     /** Called regularly. */
@@ -82,14 +88,21 @@ final class RecoveryElection {
         if (waiting.isEmpty()) {
             settledVersion = image.version();
         } else {
-            round = compare(image, waiting);
+            round = compare(image, nextOf(waiting));
         }
+    }
+
+    private List<Waiting> nextOf(List<Waiting> waiting) {
+        int from = skipped < waiting.size() ? skipped : 0;
+        int to = Math.min(from + maxPartitions, waiting.size());
+        skipped = to;
+        return waiting.subList(from, to);
     }
 
     private static List<Waiting> waiting(MetadataImage image) {
         List<Waiting> waiting = new ArrayList<>();
         for (TopicImage topic : image.topics()) {
-            for (int number = 0; number < topic.partitions().size() && waiting.size() < MAX_PARTITIONS; number++) {
+            for (int number = 0; number < topic.partitions().size(); number++) {
                 PartitionImage partition = topic.partitions().get(number);
                 if (!partition.hasLeader()
                         && LeaderElection.canRecover(partition, node -> image.liveBroker(node) != null)) {

@@ -32,10 +32,7 @@ class RecoveryElectionTest {
     private final Map<Integer, LogEnd> ends = new HashMap<>();
     private final Map<Integer, CompletableFuture<Map<TopicPartition, LogEnd>>> responses = new HashMap<>();
     private final RecoveryElection election =
-            new RecoveryElection(() -> nowMs, (nodeId, partitions) -> respond(nodeId), decide -> {
-                apply(decide.apply(machine.partitions()));
-                return CompletableFuture.completedFuture(null);
-            });
+            election((nodeId, partitions) -> respond(nodeId), RecoveryElection.MAX_PARTITIONS);
 
     @BeforeEach
     void loseRecords() {
@@ -53,6 +50,17 @@ class RecoveryElectionTest {
         assertThat(partition().eligibleLeaders()).isEmpty();
         unfence(3);
         unfence(1);
+    }
+
+    private RecoveryElection election(ReplicaEnds from, int maxPartitions) {
+        return new RecoveryElection(
+                () -> nowMs,
+                from,
+                decide -> {
+                    apply(decide.apply(machine.partitions()));
+                    return CompletableFuture.completedFuture(null);
+                },
+                maxPartitions);
     }
 
     private void apply(Decision decision) {
@@ -139,6 +147,36 @@ class RecoveryElectionTest {
         end(2, 1, 9);
         tick();
         assertThat(partition().leader()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldElectLeadersOfOtherPartitionsWhenTheFirstOnesWait() {
+        // given two partitions without a leader
+        Uuid payments = new Uuid(2, 2);
+        TopicPartition readable = new TopicPartition("payments", 0);
+        unfence(2);
+        apply(machine.createTopic(new TopicSpec("payments", -1, -1, List.of(List.of(1, 2, 3)), Map.of()), payments));
+        apply(machine.cluster().fence(List.of(2, 3)));
+        apply(machine.cluster().fence(List.of(1)));
+        long epoch = machine.image().broker(1).epoch();
+        apply(machine.cluster().loseRecords(1, epoch, Map.of(payments, List.of(0))));
+        List.of(1, 2, 3).forEach(this::unfence);
+        assertThat(machine.image().topic(payments).partitions().get(0).hasLeader())
+                .isFalse();
+        RecoveryElection oneByOne = election(
+                (nodeId, partitions) -> CompletableFuture.completedFuture(
+                        partitions.contains(readable) ? Map.of(readable, new LogEnd(1, 5)) : Map.of()),
+                1);
+
+        // when the first one cannot be read
+        for (int i = 0; i < 2; i++) {
+            nowMs += 1_000;
+            oneByOne.onTick(machine.image());
+        }
+
+        // then
+        assertThat(partition().leader()).isEqualTo(PartitionImage.NO_LEADER);
+        assertThat(machine.image().topic(payments).partitions().get(0).leader()).isEqualTo(1);
     }
 
     @Test
