@@ -83,7 +83,7 @@ public final class PartitionFiles {
     /**
      * Creates the missing directories of partitions that are opened next. One sync makes all new names in a data directory
      * durable, because a sync takes milliseconds on many disks. What fails here is tried again by {@link #open}, which
-     * reports it.
+     * reports it, and which alone creates those of which the write-ahead files may have writes of an earlier replica.
      *
      * @param partitions numbers by topic id
      */
@@ -92,7 +92,11 @@ public final class PartitionFiles {
             List<Path> directories = new ArrayList<>();
             for (Map.Entry<Uuid, List<Integer>> topic : partitions.entrySet()) {
                 for (int partition : topic.getValue()) {
-                    directories.add(directory(topic.getKey(), partition));
+                    Path directory = directory(topic.getKey(), partition);
+                    // A start after a crash writes to a directory that exists.
+                    if (!walSyncers.mayHold(directory)) {
+                        directories.add(directory);
+                    }
                 }
             }
             createDurable(directories);
