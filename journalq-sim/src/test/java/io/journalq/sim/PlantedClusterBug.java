@@ -224,7 +224,7 @@ enum PlantedClusterBug implements Interference {
     A_BROKER_DOES_NOT_TELL_THAT_FILES_ARE_LOST("InSyncReplicasHoldTheCommitted") {
         @Override
         long firstSeed() {
-            return 430;
+            return 650;
         }
 
         @Override
