@@ -83,7 +83,7 @@ public final class PartitionFiles {
     /**
      * Creates the missing directories of partitions that are opened next. One sync makes all new names in a data directory
      * durable, because a sync takes milliseconds on many disks. What fails here is tried again by {@link #open}, which
-     * reports it, and which alone creates those of which the write-ahead files may have writes of an earlier replica.
+     * reports it. Where the write-ahead files may have writes of an earlier replica, only that creates the directory.
      *
      * @param partitions numbers by topic id
      */
