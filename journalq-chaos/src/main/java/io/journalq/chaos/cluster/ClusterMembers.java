@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The brokers that belong to the cluster. Which ones these are changes when one is replaced. Clients begin at addresses
- * that lead to the members of the moment, because they may forget all brokers that have no such address: the metadata
- * name live ones only, which are one or none after a fault of most. One thread changes the members.
+ * that always lead to the current members. The metadata name live brokers only, so that a client may know a single one,
+ * and lose it. One thread changes the members.
  */
 final class ClusterMembers {
     private static final int POLL_MS = 50;

@@ -116,8 +116,8 @@ public final class NetworkProxies implements AutoCloseable {
     }
 
     /**
-     * Opens a port that leads to others in the course of time, like a name that operators keep up to date. It is for
-     * clients, and no fault concerns the way from it.
+     * Opens a port that leads to another one, which may change, as with a host name that operators keep up to date. It is
+     * for clients. Faults do not affect it.
      *
      * @param port the port now
      */

@@ -93,8 +93,8 @@ public final class PartitionFiles {
             for (Map.Entry<Uuid, List<Integer>> topic : partitions.entrySet()) {
                 for (int partition : topic.getValue()) {
                     Path directory = directory(topic.getKey(), partition);
-                    // A start after a crash writes to a directory that exists.
-                    if (!walSyncers.mayHold(directory)) {
+                    // A start after a crash writes to a directory that exists. Where none does, no writes can be added.
+                    if (!store.isDirectory(directory) && !walSyncers.mayHold(directory)) {
                         directories.add(directory);
                     }
                 }
