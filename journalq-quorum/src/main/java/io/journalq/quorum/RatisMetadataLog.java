@@ -176,7 +176,8 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
 
         @Override
         public void onServerFailed(Throwable cause, boolean permanent) {
-            if (server != this || !failed.compareAndSet(false, true)) {
+            // The server of a log that has failed is closed by this log, and no other one opens.
+            if (server != this || role.hasFailed() || !failed.compareAndSet(false, true)) {
                 return;
             }
             if (permanent) {
@@ -213,6 +214,8 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                     () -> {
                         synchronized (RatisMetadataLog.this) {
                             close();
+                            // One can have begun while the log failed.
+                            proposals.fail("the metadata log has failed");
                         }
                     },
                     0);

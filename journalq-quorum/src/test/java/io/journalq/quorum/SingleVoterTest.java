@@ -3,6 +3,10 @@ package io.journalq.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.journalq.common.protocol.Message;
 import io.journalq.quorum.QuorumConfig.LogSizes;
 import io.journalq.server.control.LocalMetadataLog;
@@ -21,13 +25,17 @@ import java.time.Clock;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.LifeCycle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.slf4j.LoggerFactory;
 
 /** A quorum of one voter: proposals, restarts, snapshots. */
 @Execution(ExecutionMode.CONCURRENT)
@@ -281,6 +289,42 @@ class SingleVoterTest {
 
             assertThat(voter.role).isEqualTo(Role.FAILED);
             assertThatThrownBy(() -> voter.propose(0).join()).hasMessageContaining("planted");
+        }
+    }
+
+    /** Its log has failed, so that the advice for a voter that was removed would mislead. */
+    @Test
+    void shouldNotAdviseToAddItAgainWhenItIsFenced() throws Exception {
+        try (TestVoter voter =
+                TestVoter.single(directory, LogSizes.DEFAULT).open().awaitLeading()) {
+            // given
+            List<String> lines = new CopyOnWriteArrayList<>();
+            AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+                @Override
+                protected void append(ILoggingEvent event) {
+                    lines.add(event.getFormattedMessage());
+                }
+            };
+            Logger logger = (Logger) LoggerFactory.getLogger(RatisMetadataLog.class);
+            logger.addAppender(appender);
+            appender.start();
+            Level before = logger.getLevel();
+            logger.setLevel(Level.WARN);
+            RaftServer server = voter.log.ratis();
+
+            // when
+            try {
+                voter.log.fence(new IOException("planted"));
+                TestVoter.await(
+                        "its server is closed", () -> server.getLifeCycleState() == LifeCycle.State.CLOSED);
+            } finally {
+                logger.setLevel(before);
+                logger.detachAppender(appender);
+            }
+
+            // then, among the lines of all voters
+            String ofThisVoter = voter.voter.directoryId().toString();
+            assertThat(lines).noneMatch(line -> line.contains(ofThisVoter));
         }
     }
 }
