@@ -338,6 +338,10 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
         }
         try {
             startServer();
+            if (role.hasFailed()) {
+                // It was fenced before there was a server to close.
+                server.closeLater();
+            }
         } catch (IOException | RuntimeException failure) {
             log.warn("the server of the metadata quorum does not open: reason=\"{}\"", failure.getMessage(), failure);
             reopenLater();

@@ -14,7 +14,10 @@ import io.journalq.server.control.MetadataBatch;
 import io.journalq.server.control.MetadataLog.Members;
 import io.journalq.server.control.MetadataLog.Role;
 import io.journalq.server.control.QuorumProvider;
+import io.journalq.server.control.QuorumVoter;
 import io.journalq.server.journal.Journal;
+import io.journalq.server.journal.file.FileStore;
+import io.journalq.server.journal.file.FilterFileStore;
 import io.journalq.server.journal.file.SystemFileStore;
 import io.journalq.server.metadata.record.ClusterRecord;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -27,6 +30,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.apache.ratis.server.RaftServer;
@@ -325,6 +329,42 @@ class SingleVoterTest {
             // then, among the lines of all voters
             String ofThisVoter = voter.voter.directoryId().toString();
             assertThat(lines).noneMatch(line -> line.contains(ofThisVoter));
+        }
+    }
+
+    /** The others would elect it otherwise, and it decides nothing. */
+    @Test
+    void shouldCloseItsServerWhenItIsFencedWhileAnotherOneOpens() throws Exception {
+        // given
+        AtomicReference<RatisMetadataLog> fenced = new AtomicReference<>();
+        FileStore store = new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public void createDurableDirectories(Path created) throws IOException {
+                super.createDurableDirectories(created);
+                RatisMetadataLog opening = fenced.get();
+                if (opening != null) {
+                    opening.fence(new IOException("planted"));
+                }
+            }
+        };
+        QuorumVoter self = TestVoter.identity(1);
+        try (TestVoter voter = new TestVoter(self, directory, store, LogSizes.DEFAULT, List.of(self))
+                .open()
+                .awaitLeading()) {
+            RaftServer first = voter.log.ratis();
+            fenced.set(voter.log);
+
+            // when
+            first.close();
+
+            // then
+            TestVoter.await("the log has failed", () -> voter.role == Role.FAILED);
+            TestVoter.await("the second server is closed", () -> {
+                RaftServer second = voter.log.ratis();
+                return second != null
+                        && second != first
+                        && second.getLifeCycleState() == LifeCycle.State.CLOSED;
+            });
         }
     }
 }
