@@ -101,9 +101,11 @@ final class OperationQueue {
             }
             return replica.published();
         }
-        checked = true;
         Controller.checkNotOfQuorum(image);
-        role = reported;
+        synchronized (reporting) {
+            checked = true;
+            role = reported;
+        }
         MetadataMachine decider = replica.newDecider(image);
         Decision first = decider.isFormatted() ? decider.startNode() : decider.format(ids.get());
         if (first.records().isEmpty()) {
@@ -139,11 +141,12 @@ final class OperationQueue {
 
     /** Begins to decide, on the state that everything up to the election has produced. */
     private synchronized void beginTerm() {
-        role = Role.LEADING;
-        if (reported != Role.LEADING) {
-            // It has changed in the meantime.
+        synchronized (reporting) {
+            // It may have changed in the meantime.
             role = reported;
-            return;
+            if (reported != Role.LEADING) {
+                return;
+            }
         }
         int elected = metadataLog.members().term();
         term = elected;
