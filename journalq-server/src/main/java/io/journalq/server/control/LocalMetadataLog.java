@@ -222,13 +222,13 @@ public final class LocalMetadataLog implements MetadataLog {
 
     /**
      * Writes a snapshot if enough was appended since the last one. Without it the log is longer but equally valid, so a
-     * failed snapshot is retried after later batches.
+     * failed snapshot is retried after later batches. The same is true if there is no direct memory for it.
      */
     private void keepSnapshotIfDue() {
         if (appendedBytes >= Math.max(snapshotIntervalBytes, snapshotSizeBytes)) {
             try {
                 keepSnapshot(replica.snapshot());
-            } catch (IOException cause) {
+            } catch (IOException | OutOfMemoryError cause) {
                 log.warn("cannot write a snapshot of the metadata: reason=\"{}\"", cause.getMessage(), cause);
             }
         }
