@@ -319,8 +319,7 @@ class SingleVoterTest {
             // when
             try {
                 voter.log.fence(new IOException("planted"));
-                TestVoter.await(
-                        "its server is closed", () -> server.getLifeCycleState() == LifeCycle.State.CLOSED);
+                TestVoter.await("its server is closed", () -> server.getLifeCycleState() == LifeCycle.State.CLOSED);
             } finally {
                 logger.setLevel(before);
                 logger.detachAppender(appender);
@@ -361,9 +360,7 @@ class SingleVoterTest {
             TestVoter.await("the log has failed", () -> voter.role == Role.FAILED);
             TestVoter.await("the second server is closed", () -> {
                 RaftServer second = voter.log.ratis();
-                return second != null
-                        && second != first
-                        && second.getLifeCycleState() == LifeCycle.State.CLOSED;
+                return second != null && second != first && second.getLifeCycleState() == LifeCycle.State.CLOSED;
             });
         }
     }

@@ -32,15 +32,18 @@ import org.slf4j.LoggerFactory;
  * of an operation completes when that is done and, except with {@link #submitUnpublished}, the resulting image is
  * published. The next operation does not wait for the publication.
  *
- * <p>Any thread may call any method. A future fails if the queue is closed or already has {@link #MAX_OPERATIONS}
- * operations that are not complete.
+ * <p>Any thread may call any method. A future fails if the queue is closed or already has too many operations
+ * that are not complete.
  */
 final class OperationQueue {
     private static final Logger log = LoggerFactory.getLogger(OperationQueue.class);
 
     private static final long CLOSE_TIMEOUT_SECONDS = 30;
 
-    /** Maximum number of operations that are not complete; more are rejected at once. */
+    /**
+     * Maximum number of operations that are not complete; more are rejected at once. It applies to
+     * {@link #submitUnpublished} and to the others separately.
+     */
     static final int MAX_OPERATIONS = 1_000;
 
     private final MetadataReplica replica;
@@ -68,8 +71,11 @@ final class OperationQueue {
     /** The term in which this broker decides, if the log elects the leader. */
     private int term;
 
-    /** Number of submitted operations that are not complete. */
-    private final AtomicInteger incomplete = new AtomicInteger();
+    /** Number of submitted operations that are not complete, and may wait long for their publication. */
+    private final AtomicInteger incompletePublished = new AtomicInteger();
+
+    /** Number of the others that are not complete. Those that wait for their publication must not prevent them. */
+    private final AtomicInteger incompleteUnpublished = new AtomicInteger();
 
     /** Operations that begin after the proposal in flight. */
     private final Deque<Operation<?>> delayed = new ArrayDeque<>();
@@ -233,6 +239,7 @@ final class OperationQueue {
     }
 
     private <T> CompletableFuture<T> submit(Operation<T> operation) {
+        AtomicInteger incomplete = operation.published ? incompletePublished : incompleteUnpublished;
         if (incomplete.incrementAndGet() > MAX_OPERATIONS) {
             incomplete.decrementAndGet();
             return CompletableFuture.failedFuture(new RejectedExecutionException("too many operations are waiting"));

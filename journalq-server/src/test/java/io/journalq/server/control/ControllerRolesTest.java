@@ -19,6 +19,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -203,6 +204,28 @@ class ControllerRolesTest {
         awaitFenced(THIRD, List.of(SELF));
 
         // then
+        assertThat(publisher.newest().broker(SELF).fenced()).isFalse();
+    }
+
+    @Test
+    void shouldFenceABrokerWhileTooManyRequestsWait() throws Exception {
+        // given
+        controller.watchBrokers(nowMs::get, 3_000, 400, NOBODY_RESPONDS);
+        start();
+        commitOfOther(other.registrations().register(TestBrokers.registration(OTHER), -1));
+        begin(3);
+        createTopicThatIsNeverOpen();
+        for (int i = 0; i < OperationQueue.MAX_OPERATIONS; i++) {
+            var unused = controller.createTopics(List.of(topic("orders")), false);
+        }
+        assertThatThrownBy(() -> controller.createTopics(List.of(topic("orders")), false).join())
+                .hasMessageContaining("too many operations");
+
+        // when
+        awaitFenced(OTHER, List.of(SELF));
+
+        // then also brokers are served
+        assertThat(controller.allocateProducerIds(1)).succeedsWithin(Duration.ofSeconds(20));
         assertThat(publisher.newest().broker(SELF).fenced()).isFalse();
     }
 

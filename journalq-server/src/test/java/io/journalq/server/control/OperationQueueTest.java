@@ -51,8 +51,7 @@ class OperationQueueTest {
     void start() throws IOException {
         Journal journal = Journal.openWhole(
                 new MemoryFileStore(), Path.of("metadata-0"), LocalMetadataLog.JOURNAL_CONFIG, Runnable::run);
-        log = new ElectedLog(
-                new LocalMetadataLog(SELF, journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT));
+        log = new ElectedLog(new LocalMetadataLog(SELF, journal, Clock.systemUTC(), UnpooledByteBufAllocator.DEFAULT));
         MetadataReplica replica = new MetadataReplica(
                 new MetadataMachine(ControllerFixture.LIMITS), new MetadataPublisher(Runnable::run));
         operations = new OperationQueue(replica, log, thread);
