@@ -101,6 +101,20 @@ public final class QuorumMembers {
     }
 
     /**
+     * Whether this broker is a voter of the newest configuration in the log of a server, which may not be applied yet.
+     * The server may be closed.
+     */
+    boolean namesThisVoter(RaftServer server) {
+        try {
+            return server.getDivision(group).getRaftConf().getCurrentPeers().stream()
+                    .anyMatch(peer -> peer.getId().equals(self));
+        } catch (IOException unknown) {
+            log.debug("the voters of the metadata quorum are not known", unknown);
+            return false;
+        }
+    }
+
+    /**
      * How far the voters are; null if the server does not lead.
      *
      * @throws IOException if the server is closed

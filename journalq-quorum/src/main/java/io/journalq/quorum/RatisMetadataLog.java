@@ -187,7 +187,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                         cause);
                 fail(new IOException("the metadata log cannot be applied: " + cause, cause));
                 closeLater();
-            } else if (removed) {
+            } else if (removed && !quorum.namesThisVoter(ratis)) {
                 log.info("this broker is no longer a voter of the metadata quorum");
                 role.follow();
             } else {

@@ -33,7 +33,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.statemachine.StateMachine;
 import org.apache.ratis.util.LifeCycle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -282,6 +284,25 @@ class SingleVoterTest {
             assertThat(voter.propose(1)).failsWithin(20, TimeUnit.SECONDS);
             TestVoter.await("the log has failed", () -> voter.role == Role.FAILED);
             assertThatThrownBy(() -> voter.propose(2).join()).hasMessageContaining("planted");
+        }
+    }
+
+    @Test
+    void shouldOpenItsServerAgainWhenItHasNotYetAppliedThatItVotesAgain() throws Exception {
+        try (TestVoter voter =
+                TestVoter.single(directory, LogSizes.DEFAULT).open().awaitLeading()) {
+            // given a voter that has applied its removal, and whose log has a configuration with it behind that
+            RaftServer server = voter.log.ratis();
+            StateMachine machine = server.getDivision(QuorumMembers.groupId(TestVoter.CLUSTER))
+                    .getStateMachine();
+            machine.event().notifyConfigurationChanged(1, 0, RaftConfigurationProto.getDefaultInstance());
+
+            // when its server closes itself
+            server.close();
+
+            // then
+            TestVoter.await("another server is open", () -> voter.log.ratis() != server && voter.role == Role.LEADING);
+            voter.proposeAll(0, 1);
         }
     }
 
