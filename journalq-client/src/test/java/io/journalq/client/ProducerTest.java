@@ -32,6 +32,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -340,6 +341,40 @@ final class ProducerTest {
                 two.moveLeader(FIRST, 1 - two.leader(FIRST));
                 producer.sendAsync(to(0, "next")).get(20, TimeUnit.SECONDS);
                 assertThat(Duration.ofNanos(System.nanoTime() - startNanos)).isLessThan(pause.dividedBy(2));
+            }
+        }
+    }
+
+    @Test
+    void shouldSendToOtherPartitionsOfABrokerWhenResponsesAreLate() throws Exception {
+        try (FakeCluster two = new FakeCluster(2).topic("orders", 20);
+                Producer producer = producer()
+                        .bootstrapServers(two.bootstrapServers())
+                        .deliveryTimeout(Duration.ofSeconds(5))
+                        .build()) {
+            // given partitions with the same leader, which is so near that a few requests in flight are enough
+            int[] partitions = IntStream.range(0, 20)
+                    .filter(partition -> two.leader(new TopicPartition("orders", partition)) == two.leader(FIRST))
+                    .limit(8)
+                    .toArray();
+            for (int i = 0; i < 200; i++) {
+                producer.sendAsync(to(partitions[i % partitions.length], "first"))
+                        .get(20, TimeUnit.SECONDS);
+            }
+            long sent = producer.metrics().requests();
+
+            // when it waits for the followers of one of them, and does not respond
+            two.faults(key -> key == ApiKey.PRODUCE ? Fault.DEAF : Fault.NONE);
+
+            // then records of the others are sent
+            long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+            for (int partition : partitions) {
+                var unused = producer.sendAsync(to(partition, "next"));
+                sent++;
+                while (producer.metrics().requests() < sent) {
+                    assertThat(System.nanoTime()).as("requests are sent").isLessThan(deadlineNanos);
+                    Thread.sleep(1);
+                }
             }
         }
     }

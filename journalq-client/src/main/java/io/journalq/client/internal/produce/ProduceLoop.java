@@ -219,6 +219,31 @@ final class ProduceLoop implements Cluster.Listener {
         }
     }
 
+    /**
+     * Whether one more request may be started than the window allows. A broker responds when all partitions of a request
+     * are replicated. One whose followers are slow, or whose leader is about to change, must not hold up the others. If
+     * there is a single broker, no partition waits for another one.
+     */
+    private boolean mayOvertakeLateOnes(Destination node, long nowNanos) {
+        if (node.requestsInFlight >= RequestWindow.MOST
+                || cluster.metadata().view().brokers().size() == 1) {
+            return false;
+        }
+        long lastSentNanos = node.forming.isEmpty() ? node.lastSentNanos : nowNanos;
+        long leftNanos = lastSentNanos + RequestWindow.LATE_NANOS - nowNanos;
+        if (leftNanos > 0 && !node.looksForLateOnes) {
+            node.looksForLateOnes = true;
+            cluster.eventLoop().schedule(
+                    () -> {
+                        node.looksForLateOnes = false;
+                        releaseStalled(node);
+                    },
+                    leftNanos,
+                    TimeUnit.NANOSECONDS);
+        }
+        return leftNanos <= 0;
+    }
+
     private static void stall(Lane lane, Destination node) {
         lane.stalled = true;
         node.stalled.add(lane);
@@ -280,6 +305,7 @@ final class ProduceLoop implements Cluster.Listener {
             for (ProduceCall call : node.forming) {
                 sentForNobody |= !call.expectsResponse() && !call.wakesSenders();
                 node.requestsInFlight++;
+                node.lastSentNanos = nowNanos;
                 inFlightBytes += call.accountedBytes();
                 call.sentAt(nowNanos);
                 counters.requests.increment();
@@ -302,7 +328,7 @@ final class ProduceLoop implements Cluster.Listener {
      */
     private void holdWhileFull() {
         if (nodes.size() == 1 && cluster.metadata().view().brokers().size() == 1) {
-            held = !nodes.values().iterator().next().mayStartRequest();
+            held = nodes.values().iterator().next().isFull();
             if (held) {
                 draining.set(true);
             }
@@ -340,7 +366,7 @@ final class ProduceLoop implements Cluster.Listener {
             return;
         }
         while (lane.inFlight.size() < lane.maxInFlight()) {
-            if (!node.mayStartRequest() && !fitsForming(lane, node)) {
+            if (node.isFull() && !mayOvertakeLateOnes(node, nowNanos) && !fitsForming(lane, node)) {
                 stall(lane, node);
                 return;
             }
@@ -509,6 +535,9 @@ final class ProduceLoop implements Cluster.Listener {
         BrokerConnection connection;
         RequestWindow window = new RequestWindow();
         int requestsInFlight;
+        long lastSentNanos;
+        /** Whether the lanes that wait for room are looked at when the last request is late. */
+        boolean looksForLateOnes;
 
         private final boolean responds;
 
@@ -521,9 +550,9 @@ final class ProduceLoop implements Cluster.Listener {
             this.responds = responds;
         }
 
-        /** Whether another request may be started, in addition to those in flight and in preparation. */
-        boolean mayStartRequest() {
-            return requestsInFlight + forming.size() < (responds ? window.limit() : RequestWindow.MOST);
+        /** Whether the window allows no more requests than those in flight and in preparation. */
+        boolean isFull() {
+            return requestsInFlight + forming.size() >= (responds ? window.limit() : RequestWindow.MOST);
         }
     }
 }

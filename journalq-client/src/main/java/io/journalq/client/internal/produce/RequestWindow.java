@@ -16,6 +16,8 @@ final class RequestWindow {
      * medium size.
      */
     static final long NANOS_PER_REQUEST = 250_000;
+    /** A response that takes longer is late: it waits for other brokers, and not for the work of this one. */
+    static final long LATE_NANOS = 20_000_000;
 
     private long shortestRoundTripNanos = Long.MAX_VALUE;
     private int limit = 1;
