@@ -293,8 +293,8 @@ class SingleVoterTest {
                 TestVoter.single(directory, LogSizes.DEFAULT).open().awaitLeading()) {
             // given a voter that has applied its removal, and whose log has a configuration with it behind that
             RaftServer server = voter.log.ratis();
-            StateMachine machine = server.getDivision(QuorumMembers.groupId(TestVoter.CLUSTER))
-                    .getStateMachine();
+            StateMachine machine =
+                    server.getDivision(QuorumMembers.groupId(TestVoter.CLUSTER)).getStateMachine();
             machine.event().notifyConfigurationChanged(1, 0, RaftConfigurationProto.getDefaultInstance());
 
             // when its server closes itself

@@ -218,7 +218,8 @@ class ControllerRolesTest {
         for (int i = 0; i < OperationQueue.MAX_OPERATIONS; i++) {
             var unused = controller.createTopics(List.of(topic("orders")), false);
         }
-        assertThatThrownBy(() -> controller.createTopics(List.of(topic("orders")), false).join())
+        assertThatThrownBy(() ->
+                        controller.createTopics(List.of(topic("orders")), false).join())
                 .hasMessageContaining("too many operations");
 
         // when

@@ -233,13 +233,14 @@ final class ProduceLoop implements Cluster.Listener {
         long leftNanos = lastSentNanos + RequestWindow.LATE_NANOS - nowNanos;
         if (leftNanos > 0 && !node.looksForLateOnes) {
             node.looksForLateOnes = true;
-            cluster.eventLoop().schedule(
-                    () -> {
-                        node.looksForLateOnes = false;
-                        releaseStalled(node);
-                    },
-                    leftNanos,
-                    TimeUnit.NANOSECONDS);
+            cluster.eventLoop()
+                    .schedule(
+                            () -> {
+                                node.looksForLateOnes = false;
+                                releaseStalled(node);
+                            },
+                            leftNanos,
+                            TimeUnit.NANOSECONDS);
         }
         return leftNanos <= 0;
     }
