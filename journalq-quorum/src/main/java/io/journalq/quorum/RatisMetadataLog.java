@@ -225,7 +225,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             machine.detach();
             try {
                 ratis.close();
-            } catch (IOException failure) {
+            } catch (IOException | RuntimeException failure) {
                 log.warn(
                         "the server of the metadata quorum did not close: reason=\"{}\"",
                         failure.getMessage(),
@@ -342,7 +342,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
                 // It was fenced before there was a server to close.
                 server.closeLater();
             }
-        } catch (IOException | RuntimeException failure) {
+        } catch (IOException | RuntimeException | Error failure) {
             log.warn("the server of the metadata quorum does not open: reason=\"{}\"", failure.getMessage(), failure);
             reopenLater();
         }

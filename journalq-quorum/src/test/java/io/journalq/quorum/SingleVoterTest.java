@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -302,6 +303,36 @@ class SingleVoterTest {
 
             // then
             TestVoter.await("another server is open", () -> voter.log.ratis() != server && voter.role == Role.LEADING);
+            voter.proposeAll(0, 1);
+        }
+    }
+
+    @Test
+    void shouldOpenItsServerAgainWhenThereWasNoMemoryForIt() throws Exception {
+        // given
+        AtomicInteger failures = new AtomicInteger();
+        FileStore store = new FilterFileStore(new SystemFileStore()) {
+            @Override
+            public void createDurableDirectories(Path created) throws IOException {
+                if (failures.getAndDecrement() > 0) {
+                    throw new OutOfMemoryError("planted");
+                }
+                super.createDurableDirectories(created);
+            }
+        };
+        QuorumVoter self = TestVoter.identity(1);
+        try (TestVoter voter = new TestVoter(self, directory, store, LogSizes.DEFAULT, List.of(self))
+                .open()
+                .awaitLeading()) {
+            RaftServer first = voter.log.ratis();
+            failures.set(2);
+
+            // when its server closes itself
+            first.close();
+
+            // then
+            TestVoter.await("another server is open", () -> voter.log.ratis() != first && voter.role == Role.LEADING);
+            assertThat(failures).hasNegativeValue();
             voter.proposeAll(0, 1);
         }
     }
