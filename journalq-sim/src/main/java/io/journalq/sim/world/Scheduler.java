@@ -45,19 +45,6 @@ public final class Scheduler {
         }
     }
 
-    /** Work that runs at a time. */
-    record Event(long atNanos, long number, Runnable work) implements Comparable<Event> {
-        Event notBefore(long nanos) {
-            return atNanos >= nanos ? this : new Event(nanos, number, work);
-        }
-
-        @Override
-        public int compareTo(Event other) {
-            int byTime = Long.compare(atNanos, other.atNanos);
-            return byTime != 0 ? byTime : Long.compare(number, other.number);
-        }
-    }
-
     /**
      * A running hash of all events of one simulation. If two runs of a seed have different hashes, something other than
      * the seed affects them.
@@ -131,8 +118,9 @@ public final class Scheduler {
         clients.after(Kind.CLIENT, delayNanos, work);
     }
 
-    Event event(long delayNanos, Runnable work) {
-        return new Event(nowNanos + delayNanos, lastNumber++, work);
+    /** The number of an event. A later one has a larger number. */
+    long nextNumber() {
+        return lastNumber++;
     }
 
     /** Stops all processes. No event runs any more, and waiting events fail. */
@@ -182,7 +170,7 @@ public final class Scheduler {
 
     private boolean isLoopDue(long untilNanos) {
         SimProcess next = next(false);
-        return next != null && next.head(false).atNanos() <= untilNanos;
+        return next != null && next.nextNanos(false) <= untilNanos;
     }
 
     private boolean step(boolean all) {
@@ -193,7 +181,7 @@ public final class Scheduler {
         if (next == null) {
             return false;
         }
-        run(next, () -> next.runHead(all));
+        run(next, () -> next.runNext(all));
         if (all) {
             for (SimProcess process : processes) {
                 if (process.hasThreads()) {
@@ -227,12 +215,15 @@ public final class Scheduler {
     /** The process with the next event; null if no event is left. */
     private SimProcess next(boolean all) {
         SimProcess best = null;
-        Event earliest = null;
+        long bestNanos = EventQueue.NEVER;
         for (SimProcess process : processes) {
-            Event head = process.head(all);
-            if (head != null && (earliest == null || head.compareTo(earliest) < 0)) {
+            long nanos = process.nextNanos(all);
+            if (nanos == EventQueue.NEVER) {
+                continue;
+            }
+            if (best == null || EventQueue.isBefore(nanos, process.nextNumber(all), bestNanos, best.nextNumber(all))) {
                 best = process;
-                earliest = head;
+                bestNanos = nanos;
             }
         }
         return best;

@@ -1,11 +1,9 @@
 package io.journalq.sim.world;
 
 import io.journalq.sim.disk.SimDisk;
-import io.journalq.sim.world.Scheduler.Event;
 import io.journalq.sim.world.Scheduler.Kind;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -25,7 +23,7 @@ public final class SimProcess {
     private final SimClock clock;
 
     /** By the number of the kind. */
-    private final List<PriorityQueue<Event>> queues = new ArrayList<>();
+    private final List<EventQueue> queues = new ArrayList<>();
 
     /** The kind of the next event of all threads; null if there is none, or if {@link #isNextKnown} is not set. */
     private Kind next;
@@ -47,7 +45,7 @@ public final class SimProcess {
         this.random = random;
         this.clock = clock;
         for (int i = 0; i < KINDS.length; i++) {
-            queues.add(new PriorityQueue<>());
+            queues.add(new EventQueue());
         }
     }
 
@@ -58,7 +56,7 @@ public final class SimProcess {
 
     /** Runs {@code work} on a thread of this process after a delay. */
     public void after(Kind kind, long delayNanos, Runnable work) {
-        queue(kind).add(scheduler.event(delayNanos, work));
+        queue(kind).add(scheduler.nowNanos() + delayNanos, scheduler.nextNumber(), work);
         isNextKnown = false;
     }
 
@@ -121,7 +119,7 @@ public final class SimProcess {
 
     /** Removes all events. */
     void clear() {
-        queues.forEach(PriorityQueue::clear);
+        queues.forEach(EventQueue::clear);
         controlRuns = false;
         stopped = false;
         isNextKnown = false;
@@ -205,25 +203,31 @@ public final class SimProcess {
     }
 
     /**
-     * The next event; null if there is none.
+     * When the next event is due; {@link EventQueue#NEVER} if there is none.
      *
      * @param all whether threads other than event loops may run
      */
-    Event head(boolean all) {
+    long nextNanos(boolean all) {
         Kind kind = nextKind(all);
-        return kind == null ? null : queue(kind).peek().notBefore(frozenUntilNanos);
+        return kind == null ? EventQueue.NEVER : Math.max(queue(kind).atNanos(), frozenUntilNanos);
+    }
+
+    /** The number of the next event, which exists. */
+    long nextNumber(boolean all) {
+        return queue(nextKind(all)).number();
     }
 
     /** Runs the next event, which exists. */
-    void runHead(boolean all) {
+    void runNext(boolean all) {
         Kind kind = nextKind(all);
-        Event event = queue(kind).poll();
-        scheduler.advance(kind, Math.max(event.atNanos(), frozenUntilNanos));
+        EventQueue queue = queue(kind);
+        scheduler.advance(kind, Math.max(queue.atNanos(), frozenUntilNanos));
+        Runnable work = queue.poll();
         boolean control = kind == Kind.CONTROL;
         controlRuns |= control;
         isNextKnown = false;
         try {
-            event.work().run();
+            work.run();
         } finally {
             if (control) {
                 controlRuns = false;
@@ -232,7 +236,7 @@ public final class SimProcess {
         }
     }
 
-    private PriorityQueue<Event> queue(Kind kind) {
+    private EventQueue queue(Kind kind) {
         return queues.get(kind.number);
     }
 
@@ -252,13 +256,13 @@ public final class SimProcess {
 
     private Kind findNext() {
         Kind best = null;
-        Event earliest = null;
+        EventQueue earliest = null;
         for (Kind kind : KINDS) {
             boolean mayRun = kind != Kind.CONTROL || !controlRuns;
-            Event head = queue(kind).peek();
-            if (mayRun && head != null && (earliest == null || head.compareTo(earliest) < 0)) {
+            EventQueue queue = queue(kind);
+            if (mayRun && !queue.isEmpty() && (earliest == null || queue.isBefore(earliest))) {
                 best = kind;
-                earliest = head;
+                earliest = queue;
             }
         }
         return best;
