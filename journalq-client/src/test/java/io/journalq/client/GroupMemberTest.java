@@ -400,6 +400,22 @@ final class GroupMemberTest {
     }
 
     @Test
+    void shouldCommitPartitionsAgainWhenTheirCommitFailedAsItGaveThemUp() {
+        consumer = builder().autoCommitInterval(Duration.ofHours(1)).build();
+        consumer.assign(List.of(FIRST));
+        await(() -> read() == 10);
+        coordinator.refuse(ApiKey.OFFSET_COMMIT, ErrorCode.GROUP_AUTHORIZATION_FAILED);
+        consumer.unsubscribe();
+        assertThat(coordinator.committed(FIRST)).isNull();
+        // when
+        consumer.assign(List.of(FIRST));
+        await(() -> read() == 20);
+        consumer.unsubscribe();
+        // then
+        assertThat(coordinator.committed(FIRST)).isEqualTo(10);
+    }
+
+    @Test
     void shouldRestWhileTheNamesOfItsTopicsAreLookedUp() {
         cluster.faults(key -> key == ApiKey.METADATA && !heartbeats().isEmpty() ? Fault.DEAF : Fault.NONE);
         join(builder().callTimeout(Duration.ofSeconds(20)));

@@ -111,6 +111,7 @@ public final class GroupConsumer {
         } else if (config.autoCommit()) {
             commitQuietly(uncommitted(), patience);
         }
+        autoCommitted.clear();
     }
 
     private void leave(Patience patience) {
@@ -277,6 +278,7 @@ public final class GroupConsumer {
             offsets.keySet().removeAll(new HashSet<>(kept));
             startCommit(uncommitted(offsets));
         }
+        autoCommitted.keySet().retainAll(new HashSet<>(kept));
     }
 
     /** Starts an automatic commit of the records that earlier polls returned, if the interval has passed. */
