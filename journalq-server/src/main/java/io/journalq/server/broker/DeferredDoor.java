@@ -5,6 +5,7 @@ import io.journalq.server.network.Door;
 import io.journalq.server.network.LoopContext;
 import io.netty.channel.Channel;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,16 +37,25 @@ final class DeferredDoor implements Door {
     }
 
     @Override
-    public void prepare(Runnable onReady) {
-        blockingPool.execute(() -> {
-            try {
-                created = create.get();
-            } catch (RuntimeException | Error defect) {
-                log.error("cannot set up the {}: it accepts no connections", name, defect);
-                return;
-            }
-            onReady.run();
-        });
+    public void prepare(Runnable onReady, Runnable onFailure) {
+        try {
+            blockingPool.execute(() -> create(onReady, onFailure));
+        } catch (RejectedExecutionException noThread) {
+            log.error("cannot set up the {}, trying again with its next client: {}", name, noThread.getMessage());
+            onFailure.run();
+        }
+    }
+
+    private void create(Runnable onReady, Runnable onFailure) {
+        try {
+            created = create.get();
+        } catch (RuntimeException | Error failure) {
+            // Such as a lack of memory, which may be over when the next client comes.
+            log.error("cannot set up the {}, trying again with its next client", name, failure);
+            onFailure.run();
+            return;
+        }
+        onReady.run();
     }
 
     @Override

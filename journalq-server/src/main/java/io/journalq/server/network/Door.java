@@ -13,11 +13,13 @@ public interface Door {
     AcceptedConnection open(Channel channel, LoopContext loop, String listenerName);
 
     /**
-     * Prepares what connections need, when the first of them arrives. Called once, on the loop of the listener.
+     * Prepares what connections need, when the first of them arrives. Called on the loop of the listener, and again with
+     * a later connection if it has failed.
      *
      * @param onReady must be called when {@link #open} may be called, on any thread
+     * @param onFailure must be called when that is not possible now, on any thread
      */
-    default void prepare(Runnable onReady) {
+    default void prepare(Runnable onReady, Runnable onFailure) {
         onReady.run();
     }
 }

@@ -7,6 +7,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 class DeferredDoorTest {
@@ -25,7 +26,7 @@ class DeferredDoorTest {
             return opened;
         });
         // when the first client has connected
-        door.prepare(() -> steps.add("ready"));
+        door.prepare(() -> steps.add("ready"), () -> steps.add("failed"));
         // then the caller does not wait
         assertThat(steps).isEmpty();
         // when the pool gets to it
@@ -39,12 +40,26 @@ class DeferredDoorTest {
     @Test
     void shouldNotBeReadyWithoutADoor() {
         DeferredDoor door = new DeferredDoor("gateway", pool::add, () -> {
-            throw new IllegalStateException("a defect");
+            throw new OutOfMemoryError("of a test");
         });
-        door.prepare(() -> steps.add("ready"));
+        door.prepare(() -> steps.add("ready"), () -> steps.add("failed"));
         // when
         pool.remove().run();
         // then
-        assertThat(steps).isEmpty();
+        assertThat(steps).containsExactly("failed");
+    }
+
+    @Test
+    void shouldNotBeReadyWhenThereIsNoThreadForIt() {
+        DeferredDoor door = new DeferredDoor(
+                "gateway",
+                work -> {
+                    throw new RejectedExecutionException("no thread can be created");
+                },
+                () -> opened);
+        // when
+        door.prepare(() -> steps.add("ready"), () -> steps.add("failed"));
+        // then
+        assertThat(steps).containsExactly("failed");
     }
 }

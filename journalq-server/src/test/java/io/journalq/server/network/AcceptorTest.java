@@ -428,13 +428,15 @@ class AcceptorTest {
         private final Door door;
         private final AtomicInteger opened = new AtomicInteger();
         private volatile Runnable onReady;
+        private volatile Runnable onFailure;
 
         SlowDoor(Door door) {
             this.door = door;
         }
 
         @Override
-        public void prepare(Runnable whenReady) {
+        public void prepare(Runnable whenReady, Runnable whenFailed) {
+            onFailure = whenFailed;
             onReady = whenReady;
         }
 
@@ -463,6 +465,31 @@ class AcceptorTest {
                 door.onReady.run();
                 // then
                 assertThat(early.receive()).isEqualTo(7);
+                assertThat(door.opened).hasValue(1);
+            }
+        }
+    }
+
+    @Test
+    void shouldPrepareTheDoorAgainWhenThatHasFailed() throws Exception {
+        try (TestServer server = new TestServer(TestServer.ROOMY, true, 0)) {
+            SlowDoor door = new SlowDoor(server.door);
+            int port = server.acceptor.bind(door, "SLOW", "127.0.0.1", 0);
+            server.acceptor.accept();
+            // given a door that cannot be prepared when the first client comes
+            try (Client first = new Client(port)) {
+                until(() -> door.onReady != null);
+                door.onReady = null;
+                door.onFailure.run();
+                assertThatThrownBy(first::receive).isInstanceOf(IOException.class);
+            }
+            // when another one comes
+            try (Client second = new Client(port)) {
+                second.send(7, 10);
+                until(() -> door.onReady != null);
+                door.onReady.run();
+                // then
+                assertThat(second.receive()).isEqualTo(7);
                 assertThat(door.opened).hasValue(1);
             }
         }

@@ -15,13 +15,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import java.util.zip.GZIPOutputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The files of the console. They are read and compressed when the first of them is asked for, in the blocking pool, so
  * that a broker whose console nobody opens pays nothing for it. Any thread.
  */
 final class ConsoleFiles {
+    private static final Logger log = LoggerFactory.getLogger(ConsoleFiles.class);
+
     /** The list of the files, which is in the jar of the console. */
     private static final String LIST = "/io/journalq/console/files.txt";
 
@@ -36,6 +41,7 @@ final class ConsoleFiles {
             "txt", "text/plain; charset=utf-8");
 
     private final Executor blockingPool;
+    private final Supplier<Map<String, File>> reader;
     private CompletableFuture<Map<String, File>> files;
 
     /**
@@ -51,13 +57,27 @@ final class ConsoleFiles {
     }
 
     ConsoleFiles(Executor blockingPool) {
-        this.blockingPool = blockingPool;
+        this(blockingPool, ConsoleFiles::read);
     }
 
-    /** All files by name; none if the console is not on the class path. */
+    /** @param reader reads and compresses all files, in the blocking pool */
+    ConsoleFiles(Executor blockingPool, Supplier<Map<String, File>> reader) {
+        this.blockingPool = blockingPool;
+        this.reader = reader;
+    }
+
+    /**
+     * All files by name; none if the console is not on the class path. If they cannot be read, the next call tries again:
+     * the lack of memory or of open files may be over.
+     */
     synchronized CompletableFuture<Map<String, File>> all() {
-        if (files == null) {
-            files = CompletableFuture.supplyAsync(ConsoleFiles::read, blockingPool);
+        if (files == null || files.isCompletedExceptionally()) {
+            files = CompletableFuture.supplyAsync(reader, blockingPool);
+            var unused = files.whenComplete((read, failure) -> {
+                if (failure != null) {
+                    log.error("cannot read the files of the console", failure);
+                }
+            });
         }
         return files;
     }

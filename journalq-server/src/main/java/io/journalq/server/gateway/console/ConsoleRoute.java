@@ -5,12 +5,14 @@ import io.journalq.server.gateway.http.RequestBody;
 import io.journalq.server.gateway.http.Route;
 import io.journalq.server.gateway.http.RouteDescription;
 import io.journalq.server.gateway.problem.Problem;
+import io.journalq.server.gateway.problem.ProblemException;
 import io.journalq.server.gateway.problem.ProblemType;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -72,7 +74,10 @@ public final class ConsoleRoute implements Route {
                 var unused = files.all()
                         .whenComplete((found, failure) -> exchange.later(() -> {
                             if (!exchange.isClosed()) {
-                                respond(exchange, failure == null ? found : Map.of());
+                                if (failure != null) {
+                                    throw unreadable();
+                                }
+                                respond(exchange, found);
                             }
                         }));
             }
@@ -82,6 +87,14 @@ public final class ConsoleRoute implements Route {
                 // Nothing is held.
             }
         };
+    }
+
+    private static ProblemException unreadable() {
+        return new Problem(
+                        ProblemType.UNAVAILABLE,
+                        "the files of the console cannot be read now",
+                        "try again; see the broker's log if this continues")
+                .exception();
     }
 
     private static void respond(HttpExchange exchange, Map<String, ConsoleFiles.File> found) {
@@ -104,11 +117,19 @@ public final class ConsoleRoute implements Route {
             exchange.respond(HttpResponseStatus.NOT_MODIFIED, file.type(), Unpooled.EMPTY_BUFFER, headers);
             return;
         }
-        String accepted = exchange.header(HttpHeaderNames.ACCEPT_ENCODING.toString());
-        boolean gzip = accepted != null && accepted.toLowerCase(Locale.ROOT).contains("gzip");
+        boolean gzip = takesGzip(exchange.request().headers().getAll(HttpHeaderNames.ACCEPT_ENCODING));
         if (gzip) {
             headers.put(HttpHeaderNames.CONTENT_ENCODING.toString(), "gzip");
         }
         exchange.respond(HttpResponseStatus.OK, file.type(), file.encoded(gzip), headers);
+    }
+
+    /** Whether a client takes gzip. One that gives it the weight 0 does not (RFC 9110, section 12.4.2). */
+    static boolean takesGzip(List<String> accepted) {
+        return accepted.stream()
+                .flatMap(header -> Arrays.stream(header.toLowerCase(Locale.ROOT).split(",", -1)))
+                .map(coding -> coding.replaceAll("\\s", ""))
+                .anyMatch(coding ->
+                        coding.equals("gzip") || (coding.startsWith("gzip;") && !coding.matches("gzip;q=0(\\.0*)?")));
     }
 }
