@@ -153,6 +153,21 @@ class MessageCommandsTest {
     }
 
     @Test
+    void shouldWriteAllHeadersWhenTwoHaveTheSameName() {
+        // given
+        create("tagged", 1);
+
+        // when
+        broker.doneWithInput("a\n", "produce", "tagged", "--header", "tag=x=1", "--header", "tag=y", "--header", "n=");
+
+        // then
+        assertThat(readAll("tagged", "--format", "{headers}").outLines()).containsExactly("tag=x=1,tag=y,n=");
+        assertThat(broker.runWithInput("a\n", "produce", "tagged", "--header", "tag")
+                        .exitCode())
+                .isEqualTo(ExitCode.USAGE);
+    }
+
+    @Test
     void shouldTellWhereEachMessageWentAsJson() {
         // given
         create("told", 1);

@@ -89,7 +89,11 @@ final class LineParser {
 
     private void readField(JsonParser parser, String field, ProducerRecord.Builder record) throws IOException {
         switch (field) {
-            case "key" -> record.key(text(parser, field));
+            case "key" -> {
+                // Messages without a key have null in the output of consume.
+                byte[] own = text(parser, field);
+                record.key(own == null ? key : own);
+            }
             case "keyBase64" -> record.key(base64(parser, field));
             case "value" -> record.value(text(parser, field));
             case "valueBase64" -> record.value(base64(parser, field));

@@ -18,9 +18,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
@@ -69,8 +67,12 @@ public final class ProduceCommand extends ClientCommand {
             description = "Each line is KEY, this text, VALUE; \\t stands for a tab.")
     private String keySeparator;
 
-    @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Header of all messages. Can be repeated.")
-    private Map<String, String> headers = new LinkedHashMap<>();
+    @Option(
+            names = "--header",
+            paramLabel = "NAME=VALUE",
+            converter = HeaderConverter.class,
+            description = "Header of all messages. Can be repeated.")
+    private List<Header> headers = new ArrayList<>();
 
     @Option(
             names = "--format",
@@ -206,10 +208,8 @@ public final class ProduceCommand extends ClientCommand {
 
     /** Returns the number of bytes read. */
     private long sendLines(Producer producer) throws IOException {
-        List<Header> everyHeader = new ArrayList<>();
-        headers.forEach((name, value) -> everyHeader.add(new Header(name, value.getBytes(StandardCharsets.UTF_8))));
         String separator = keySeparator == null ? null : MessageFormat.unescape(keySeparator);
-        LineParser parser = new LineParser(topic, partition, separator, key, everyHeader, format.equals("json"));
+        LineParser parser = new LineParser(topic, partition, separator, key, headers, format.equals("json"));
         LineBatches batches = keysChooseThePartition() || wantsJson()
                 ? null
                 : new LineBatches(producer, topic, partition, acknowledgements);
@@ -254,6 +254,19 @@ public final class ProduceCommand extends ClientCommand {
 
     private void show(RecordMetadata where) {
         terminal().printLine(Json.line(Acknowledgements.jsonOf(where)));
+    }
+
+    /** Converts a header. Several can have the same name. */
+    static final class HeaderConverter implements ITypeConverter<Header> {
+        @Override
+        public Header convert(String text) {
+            int separator = text.indexOf('=');
+            if (separator <= 0) {
+                throw new TypeConversionException("'" + text + "' is not of the form NAME=VALUE");
+            }
+            return new Header(
+                    text.substring(0, separator), text.substring(separator + 1).getBytes(StandardCharsets.UTF_8));
+        }
     }
 
     /** Converts acknowledgements by their numbers in the protocol, or by name. */

@@ -78,6 +78,15 @@ class LineParserTest {
     }
 
     @Test
+    void shouldGiveTheKeyOfTheOptionToMessagesWithoutAKeyWhenTheyAreJson() {
+        LineParser parser = new LineParser("t", 0, null, "k", List.of(), true);
+
+        assertThat(parse(parser, "{\"value\":\"a\"}").key()).isEqualTo("k".getBytes(UTF_8));
+        assertThat(parse(parser, "{\"key\":null,\"value\":\"a\"}").key()).isEqualTo("k".getBytes(UTF_8));
+        assertThat(parse(parser, "{\"key\":\"own\",\"value\":\"a\"}").key()).isEqualTo("own".getBytes(UTF_8));
+    }
+
+    @Test
     void shouldReadALongTextInJson() {
         LineParser parser = new LineParser("t", 0, null, null, List.of(), true);
         String longer = "x".repeat(20_000_001);
