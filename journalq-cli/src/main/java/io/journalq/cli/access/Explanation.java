@@ -96,7 +96,7 @@ record Explanation(
                 decision.verdict(),
                 rule,
                 allowed ? List.of() : nearMisses(question, acls),
-                allowed ? List.of() : missing(question, image, decision),
+                allowed ? List.of() : missing(question, image, decision, everyone),
                 complete);
     }
 
@@ -160,7 +160,8 @@ record Explanation(
         return "it is for the " + (prefix ? "prefix" : "name") + " '" + of + "'";
     }
 
-    private static List<String> missing(Question question, AclImage image, AclDecision decision) {
+    /** @param everyone whether everybody may use a resource that no ACL applies to */
+    private static List<String> missing(Question question, AclImage image, AclDecision decision, boolean everyone) {
         List<String> commands = new ArrayList<>();
         AclImage allowing = image;
         AclDecision next = decision;
@@ -174,7 +175,9 @@ record Explanation(
                                     ? PatternType.PREFIXED
                                     : PatternType.LITERAL,
                             denies.resource().name())
-                    + (denies.host().equals(AclBinding.EVERY) ? "" : " --host " + denies.host()));
+                    + (denies.host().equals(AclBinding.EVERY)
+                            ? ""
+                            : " --host " + ResourceOptions.quoted(denies.host())));
             allowing = allowing.without(denies);
             next = allowing.decide(
                     question.principal(),
@@ -183,7 +186,7 @@ record Explanation(
                     AclResourceType.of(question.type().code()),
                     question.name());
         }
-        if (next.verdict() != Verdict.ALLOWED) {
+        if (next.verdict() != Verdict.ALLOWED && !(next.verdict() == Verdict.NO_ACL && everyone)) {
             commands.add("journalq access grant --principal " + ResourceOptions.quoted(question.principal())
                     + " --operation " + ResourceOptions.word(question.operation()) + " "
                     + ResourceOptions.text(question.type(), PatternType.LITERAL, question.name()));
