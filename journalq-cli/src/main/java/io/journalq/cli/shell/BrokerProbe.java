@@ -111,7 +111,7 @@ final class BrokerProbe {
         }
         try (Socket socket = new Socket()) {
             // Leaves time for the response.
-            socket.connect(new InetSocketAddress(host, address.port()), leftMs(endNs) / 2);
+            socket.connect(new InetSocketAddress(host, address.port()), halfOf(leftMs(endNs)));
             String problem = tls == null ? responseProblem(address, socket, endNs) : null;
             return problem != null || (tls == null && sasl == null)
                     ? problem
@@ -196,6 +196,11 @@ final class BrokerProbe {
         frame.writeShort(CLIENT_ID.length);
         frame.write(CLIENT_ID);
         return bytes.toByteArray();
+    }
+
+    /** Never 0, which would be no limit at all. */
+    static int halfOf(int ms) {
+        return Math.max(1, ms / 2);
     }
 
     private static int leftMs(long endNs) {
