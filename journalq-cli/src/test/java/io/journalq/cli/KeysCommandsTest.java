@@ -384,6 +384,12 @@ class KeysCommandsTest {
         assertThat(run("", "keys show --keyring new.keys --passphrase-file passphrase")
                         .err())
                 .contains("new.keys does not exist");
+        assertThat(run("a\n", "produce orders --policy absent.seal").err())
+                .contains("cannot use the policy " + directory.resolve("absent.seal") + ": ")
+                .contains("absent.seal does not exist");
+        Files.write(directory.resolve("passphrase"), new byte[] {(byte) 0xff, '\n'});
+        assertThat(run("", "keys show" + keyring).err())
+                .contains("the passphrase in " + directory.resolve("passphrase") + " is not text in UTF-8");
         Files.writeString(directory.resolve("passphrase"), "wrong\n");
         assertThat(run("", "keys show" + keyring).err())
                 .contains("the passphrase of")

@@ -6,6 +6,7 @@ import io.journalq.client.seal.KeyLog;
 import io.journalq.common.id.TopicPartition;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -223,7 +224,12 @@ public final class SealPolicy implements BatchSealer.Factory, BatchOpener.Factor
         if (Files.size(file) > MAX_PASSPHRASE_FILE_BYTES) {
             throw new IOException(file + " is larger than " + MAX_PASSPHRASE_FILE_BYTES + " bytes");
         }
-        String text = Files.readString(file).stripTrailing();
+        String text;
+        try {
+            text = Files.readString(file).stripTrailing();
+        } catch (CharacterCodingException malformed) {
+            throw new IOException("the passphrase in " + file + " is not text in UTF-8", malformed);
+        }
         if (text.isEmpty()) {
             throw new IOException("the passphrase in " + file + " is empty");
         }

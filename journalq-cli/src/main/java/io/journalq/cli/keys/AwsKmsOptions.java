@@ -1,6 +1,7 @@
 package io.journalq.cli.keys;
 
 import io.journalq.cli.shell.CommandFailure;
+import io.journalq.common.file.FileProblem;
 import io.journalq.seal.AwsKms;
 import java.io.IOException;
 import java.net.URI;
@@ -61,7 +62,9 @@ final class AwsKmsOptions {
                     .build()
                     .find(role, generation)
                     .publicKey();
-        } catch (IOException | IllegalArgumentException refused) {
+        } catch (IOException refused) {
+            throw new CommandFailure(FileProblem.message(refused));
+        } catch (IllegalArgumentException refused) {
             throw new CommandFailure(refused.getMessage());
         }
     }

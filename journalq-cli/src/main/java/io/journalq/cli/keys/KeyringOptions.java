@@ -4,6 +4,7 @@ import io.journalq.cli.shell.ClientProgram;
 import io.journalq.cli.shell.CommandFailure;
 import io.journalq.client.Admin;
 import io.journalq.client.KeyTopics;
+import io.journalq.common.file.FileProblem;
 import io.journalq.seal.KeyVault;
 import io.journalq.seal.RawKeyPair;
 import io.journalq.seal.Registry;
@@ -46,7 +47,7 @@ final class KeyringOptions {
         try {
             return KeyVault.open(keyring, SealPolicy.passphrase(passphraseFile));
         } catch (IOException unusable) {
-            throw new CommandFailure(messageOf(unusable));
+            throw new CommandFailure(FileProblem.message(unusable));
         }
     }
 
@@ -58,14 +59,8 @@ final class KeyringOptions {
         try {
             return KeyVault.create(keyring, SealPolicy.passphrase(passphraseFile));
         } catch (IOException unusable) {
-            throw new CommandFailure(messageOf(unusable));
+            throw new CommandFailure(FileProblem.message(unusable));
         }
-    }
-
-    static String messageOf(IOException failure) {
-        return failure instanceof java.nio.file.NoSuchFileException
-                ? failure.getMessage() + " does not exist"
-                : failure.getMessage();
     }
 
     /** Trusts the root key of the keyring; without one, the root key that was seen first. */

@@ -7,6 +7,7 @@ import io.journalq.cli.shell.Json;
 import io.journalq.client.Admin;
 import io.journalq.client.KeyTopics;
 import io.journalq.client.admin.NewTopic;
+import io.journalq.common.file.FileProblem;
 import io.journalq.seal.KeyVault;
 import io.journalq.seal.Registry;
 import io.journalq.seal.RoleKey;
@@ -393,7 +394,7 @@ public final class KeysCommand extends CommandGroup {
                 KeyVault other = KeyVault.open(from, SealPolicy.passphrase(itsPassphrase));
                 keyring().openOrCreate().copy(other, key);
             } catch (IOException refused) {
-                throw new CommandFailure(KeyringOptions.messageOf(refused));
+                throw new CommandFailure(FileProblem.message(refused));
             }
             report("key " + key + " copied to " + keyring().keyring(), new LinkedHashMap<>(Map.of("key", key)));
         }

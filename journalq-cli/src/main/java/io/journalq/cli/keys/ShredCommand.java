@@ -2,6 +2,7 @@ package io.journalq.cli.keys;
 
 import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
+import io.journalq.common.file.FileProblem;
 import io.journalq.seal.SealPolicy;
 import io.journalq.seal.SubjectKeys;
 import java.io.IOException;
@@ -51,7 +52,7 @@ final class ShredCommand extends ClientCommand {
                 before = SubjectKeys.State.PRESENT;
             }
         } catch (IOException unusable) {
-            throw new CommandFailure(KeyringOptions.messageOf(unusable));
+            throw new CommandFailure(FileProblem.message(unusable));
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("topic", topic);

@@ -2,6 +2,7 @@ package io.journalq.cli.keys;
 
 import io.journalq.cli.shell.ClientCommand;
 import io.journalq.cli.shell.CommandFailure;
+import io.journalq.common.file.FileProblem;
 import io.journalq.seal.SealPolicy;
 import io.journalq.seal.SubjectKeys;
 import java.io.IOException;
@@ -28,7 +29,7 @@ final class SubjectsCommand extends ClientCommand {
         } catch (FileAlreadyExistsException exists) {
             throw new CommandFailure(subjects.directory() + " exists");
         } catch (IOException unusable) {
-            throw new CommandFailure(KeyringOptions.messageOf(unusable));
+            throw new CommandFailure(FileProblem.message(unusable));
         }
         report(
                 "directory " + subjects.directory() + " created",

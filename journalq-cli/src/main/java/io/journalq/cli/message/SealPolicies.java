@@ -4,6 +4,7 @@ import io.journalq.cli.shell.CommandFailure;
 import io.journalq.cli.shell.Terminal;
 import io.journalq.client.Consumer;
 import io.journalq.client.Producer;
+import io.journalq.common.file.FileProblem;
 import io.journalq.seal.SealPolicy;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -39,7 +40,9 @@ final class SealPolicies {
     private SealPolicy load(SealPolicy.ShreddedListener listener) {
         try {
             return SealPolicy.load(file, listener);
-        } catch (IOException | IllegalArgumentException unusable) {
+        } catch (IOException unusable) {
+            throw new CommandFailure("cannot use the policy " + file + ": " + FileProblem.message(unusable));
+        } catch (IllegalArgumentException unusable) {
             throw new CommandFailure("cannot use the policy " + file + ": " + unusable.getMessage());
         }
     }

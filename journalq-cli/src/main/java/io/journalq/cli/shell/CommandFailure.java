@@ -1,7 +1,7 @@
 package io.journalq.cli.shell;
 
+import io.journalq.common.file.FileProblem;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
@@ -18,7 +18,6 @@ public final class CommandFailure extends RuntimeException {
         if (failed instanceof NoSuchFileException) {
             return new CommandFailure("cannot find " + file);
         }
-        return new CommandFailure("cannot read " + file + ": "
-                + (failed instanceof AccessDeniedException ? "permission denied" : failed.getMessage()));
+        return new CommandFailure("cannot read " + file + ": " + FileProblem.reason(failed));
     }
 }

@@ -1,5 +1,6 @@
 package io.journalq.cli.shell;
 
+import io.journalq.common.file.FileProblem;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -133,7 +134,7 @@ public final class Profiles {
             }
             return profile;
         } catch (IOException unreadable) {
-            throw new CommandFailure("cannot read the profiles in " + file + ": " + unreadable.getMessage()
+            throw new CommandFailure("cannot read the profiles in " + file + ": " + FileProblem.reason(unreadable)
                     + "; use --bootstrap instead");
         }
     }

@@ -2,6 +2,7 @@ package io.journalq.client.security;
 
 import static io.journalq.client.internal.check.Arguments.notNull;
 
+import io.journalq.common.file.FileProblem;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -119,7 +120,8 @@ public final class SaslConfig {
             }
             return Files.readString(file, StandardCharsets.ISO_8859_1).strip();
         } catch (IOException unreadable) {
-            throw new UncheckedIOException("cannot read the token: " + unreadable.getMessage(), unreadable);
+            throw new UncheckedIOException(
+                    "cannot read the token in " + file + ": " + FileProblem.reason(unreadable), unreadable);
         }
     }
 

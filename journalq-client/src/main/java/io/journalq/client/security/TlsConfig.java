@@ -2,6 +2,7 @@ package io.journalq.client.security;
 
 import static io.journalq.client.internal.check.Arguments.notNull;
 
+import io.journalq.common.file.FileProblem;
 import io.journalq.common.tls.KeyFileFormat;
 import io.journalq.common.tls.KeyMaterial;
 import io.journalq.common.tls.TrustedCertificates;
@@ -198,7 +199,8 @@ public final class TlsConfig {
             } catch (NoSuchFileException missing) {
                 throw new IllegalArgumentException("cannot find " + file, missing);
             } catch (IOException unreadable) {
-                throw new IllegalArgumentException("cannot read " + file + ": " + unreadable.getMessage(), unreadable);
+                throw new IllegalArgumentException(
+                        "cannot read " + file + ": " + FileProblem.reason(unreadable), unreadable);
             }
         }
 

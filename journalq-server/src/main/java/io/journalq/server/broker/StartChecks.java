@@ -1,5 +1,6 @@
 package io.journalq.server.broker;
 
+import io.journalq.common.file.FileProblem;
 import io.journalq.server.config.AccessSettings;
 import io.journalq.server.config.BrokerConfig;
 import io.journalq.server.config.BrokerSettings;
@@ -139,7 +140,7 @@ final class StartChecks {
         try {
             attributes = Files.readAttributes(file, PosixFileAttributes.class);
         } catch (IOException unreadable) {
-            throw refusal("cannot read " + file + " (" + key.name() + "): " + unreadable.getMessage());
+            throw refusal("cannot read " + file + " (" + key.name() + "): " + FileProblem.reason(unreadable));
         }
         Set<PosixFilePermission> permissions = attributes.permissions();
         boolean groupReads = permissions.contains(PosixFilePermission.GROUP_READ)

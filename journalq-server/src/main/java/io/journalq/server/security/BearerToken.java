@@ -1,5 +1,6 @@
 package io.journalq.server.security;
 
+import io.journalq.common.file.FileProblem;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -27,15 +28,23 @@ public final class BearerToken {
      *     without the token
      */
     public static BearerToken read(Path file) throws IOException {
-        if (Files.size(file) > 2 * MAX_LENGTH) {
-            throw new IOException("the token in " + file + " has more than " + MAX_LENGTH + " characters");
-        }
-        String token = Files.readString(file, StandardCharsets.ISO_8859_1).strip();
+        String token = text(file).strip();
         if (token.length() < MIN_LENGTH || token.length() > MAX_LENGTH) {
             throw new IOException("the token in " + file + " must have " + MIN_LENGTH + " to " + MAX_LENGTH
                     + " characters; write one, for example with: openssl rand -hex 32");
         }
         return new BearerToken(hash(token));
+    }
+
+    private static String text(Path file) throws IOException {
+        try {
+            if (Files.size(file) <= 2 * MAX_LENGTH) {
+                return Files.readString(file, StandardCharsets.ISO_8859_1);
+            }
+        } catch (IOException unreadable) {
+            throw new IOException("cannot read " + file + ": " + FileProblem.reason(unreadable), unreadable);
+        }
+        throw new IOException("the token in " + file + " has more than " + MAX_LENGTH + " characters");
     }
 
     /** Whether the header {@code Authorization} contains this token. Takes the same time for each wrong one. */

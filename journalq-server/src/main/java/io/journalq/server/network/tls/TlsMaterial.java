@@ -1,5 +1,6 @@
 package io.journalq.server.network.tls;
 
+import io.journalq.common.file.FileProblem;
 import io.journalq.common.tls.KeyMaterial;
 import io.journalq.common.tls.TrustedCertificates;
 import io.journalq.server.network.tls.TlsSettings.Store;
@@ -110,7 +111,7 @@ record TlsMaterial(KeyMaterial keys, List<X509Certificate> trusted, String diges
         } catch (TlsException known) {
             throw known;
         } catch (IOException unreadable) {
-            throw new TlsException("cannot read " + file + ": " + unreadable.getMessage(), unreadable);
+            throw new TlsException("cannot read " + file + ": " + FileProblem.reason(unreadable), unreadable);
         }
     }
 

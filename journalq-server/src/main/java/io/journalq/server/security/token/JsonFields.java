@@ -2,6 +2,7 @@ package io.journalq.server.security.token;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
@@ -44,6 +45,9 @@ final class JsonFields {
                 throw new IOException("more than one JSON object");
             }
             return fields;
+        } catch (JsonProcessingException malformed) {
+            // Its whole message has several lines.
+            throw new IOException("not JSON: " + malformed.getOriginalMessage(), malformed);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.journalq.server.security.token;
 
+import io.journalq.common.file.FileProblem;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.InputStream;
@@ -72,7 +73,8 @@ public final class JwksSource implements AutoCloseable {
             if (isFile(address)) {
                 source.close();
                 throw new IOException(
-                        "sasl.oauthbearer.jwks.endpoint.url: cannot use " + address + ": " + unusable.getMessage(),
+                        "sasl.oauthbearer.jwks.endpoint.url: cannot use " + address + ": "
+                                + FileProblem.reason(unusable),
                         unusable);
             }
             log.error("cannot read the keys of tokens: address={} reason=\"{}\"", address, unusable.getMessage());

@@ -1,7 +1,9 @@
 package io.journalq.server.security.token;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -52,6 +54,26 @@ class JwksSourceTest {
                 assertThat(keys.get(10, TimeUnit.SECONDS).contains("new")).isTrue();
             }
         }
+    }
+
+    @Test
+    void shouldSayWhyTheFileOfTheKeysCannotBeUsed() throws Exception {
+        Path file = directory.resolve("keys.json");
+        assertThatThrownBy(() -> JwksSource.open(file.toUri()))
+                .isInstanceOf(IOException.class)
+                .hasMessage(
+                        "sasl.oauthbearer.jwks.endpoint.url: cannot use " + file.toUri() + ": there is no such file");
+    }
+
+    @Test
+    void shouldSayInOneLineThatTheFileOfTheKeysIsNotJson() throws Exception {
+        Path file = Files.writeString(directory.resolve("keys.json"), "-----BEGIN PUBLIC KEY-----\n");
+
+        assertThatThrownBy(() -> JwksSource.open(file.toUri()))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith(
+                        "sasl.oauthbearer.jwks.endpoint.url: cannot use " + file.toUri() + ": not JSON: ")
+                .hasMessageNotContaining("\n");
     }
 
     @Test
