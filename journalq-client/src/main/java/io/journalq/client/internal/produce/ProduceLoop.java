@@ -222,10 +222,12 @@ final class ProduceLoop implements Cluster.Listener {
     /**
      * Whether one more request may be started than the window allows. A broker responds when all partitions of a request
      * are replicated. One whose followers are slow, or whose leader is about to change, must not hold up the others. If
-     * there is a single broker, no partition waits for another one.
+     * there is a single broker, no partition waits for another one. One that has not responded yet on this connection may
+     * be gone, and what is in flight to it cannot go to the next leader.
      */
     private boolean mayOvertakeLateOnes(Destination node, long nowNanos) {
         if (node.requestsInFlight >= RequestWindow.MOST
+                || !node.window.hasResponse()
                 || cluster.metadata().view().brokers().size() == 1) {
             return false;
         }

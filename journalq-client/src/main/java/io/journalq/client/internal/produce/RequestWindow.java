@@ -26,6 +26,11 @@ final class RequestWindow {
         return limit;
     }
 
+    /** Whether a request has got a response. */
+    boolean hasResponse() {
+        return shortestRoundTripNanos != Long.MAX_VALUE;
+    }
+
     /** Handles the response to a request. */
     void onResponse(long roundTripNanos) {
         if (roundTripNanos < shortestRoundTripNanos) {

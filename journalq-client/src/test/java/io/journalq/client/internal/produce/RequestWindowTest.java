@@ -10,6 +10,7 @@ class RequestWindowTest {
     @Test
     void shouldAllowOneRequestWhenNothingIsKnownYet() {
         assertThat(window.limit()).isEqualTo(1);
+        assertThat(window.hasResponse()).isFalse();
     }
 
     @Test
@@ -17,6 +18,7 @@ class RequestWindowTest {
         window.onResponse(RequestWindow.NANOS_PER_REQUEST / 5);
 
         assertThat(window.limit()).isEqualTo(1);
+        assertThat(window.hasResponse()).isTrue();
     }
 
     @Test
