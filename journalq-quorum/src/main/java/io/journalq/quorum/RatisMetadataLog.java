@@ -225,7 +225,7 @@ public final class RatisMetadataLog implements MetadataLog, MetadataLog.Voters {
             machine.detach();
             try {
                 ratis.close();
-            } catch (IOException | RuntimeException failure) {
+            } catch (IOException | RuntimeException | Error failure) {
                 log.warn(
                         "the server of the metadata quorum did not close: reason=\"{}\"",
                         failure.getMessage(),

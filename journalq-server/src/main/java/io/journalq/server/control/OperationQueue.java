@@ -32,8 +32,8 @@ import org.slf4j.LoggerFactory;
  * of an operation completes when that is done and, except with {@link #submitUnpublished}, the resulting image is
  * published. The next operation does not wait for the publication.
  *
- * <p>Any thread may call any method. A future fails if the queue is closed or already has too many operations
- * that are not complete.
+ * <p>Any thread may call any method. A future fails if the queue is closed or already has {@link #MAX_OPERATIONS}
+ * operations of its kind that are not complete.
  */
 final class OperationQueue {
     private static final Logger log = LoggerFactory.getLogger(OperationQueue.class);
